@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cuda.h>
+
+namespace stripe {
+
+/// Makes a device current for its scope and then puts back the context that the calling thread had:
+/// streaming threads belong to others too.
+///
+/// Thread: lives on one thread.
+/// Errors: the constructor throws DeviceError; also when CUDA has failed in this process.
+/// Source: CUDA Driver API, cuCtxGetCurrent and cuCtxSetCurrent, found through the runtime, so that
+///         nothing links libcuda.
+class CudaContextScope {
+ public:
+  explicit CudaContextScope(int device_id);
+  CudaContextScope(const CudaContextScope&) = delete;
+  ~CudaContextScope();
+
+ private:
+  CUcontext previous_ = nullptr;
+};
+
+/// The whole allocation or registration that an address of page-locked host memory belongs to.
+///
+/// Units: bytes; `size_bytes` is 0 for memory that CUDA does not know, or not as host memory.
+struct CudaHostRange {
+  const void* begin = nullptr;
+  unsigned long long size_bytes = 0;
+};
+
+/// Asks the driver. A device must be current.
+CudaHostRange find_cuda_host_range(const void* address) noexcept;
+
+}  // namespace stripe

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/cuda_device.h"
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+#include "cuda/cuda_context.h"
+#include "cuda/cuda_error.h"
+#include "cuda/cuda_kernels.h"
+#include "cuda/cuda_pinned.h"
+
+namespace stripe {
+
+namespace {
+
+// Runs the clean-up of a destructor with the device current. After a sticky error there is nothing
+// left to clean up: the driver frees all when the process ends.
+template <typename Cleanup>
+void with_device(int device_id, Cleanup cleanup) noexcept {
+  try {
+    const CudaContextScope scope(device_id);
+    cleanup();
+  } catch (const std::exception&) {
+  }
+}
+
+class CudaMemory final : public DeviceMemory {
+ public:
+  CudaMemory(int device_id, std::size_t size_bytes) : device_id_(device_id) {
+    const CudaContextScope scope(device_id);
+    STRIPE_CUDA_CHECK(cudaMalloc(&data_, size_bytes));
+  }
+  CudaMemory(const CudaMemory&) = delete;
+  ~CudaMemory() override {
+    with_device(device_id_, [this] { STRIPE_CUDA_WARN(cudaFree(data_)); });
+  }
+
+  std::byte* data() const noexcept override { return static_cast<std::byte*>(data_); }
+
+ private:
+  const int device_id_;
+  void* data_ = nullptr;
+};
+
+class CudaEvent final : public Event {
+ public:
+  explicit CudaEvent(int device_id) : device_id_(device_id) {
+    const CudaContextScope scope(device_id);
+    STRIPE_CUDA_CHECK(
+        cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync));
+  }
+  CudaEvent(const CudaEvent&) = delete;
+  ~CudaEvent() override {
+    with_device(device_id_, [this] { STRIPE_CUDA_WARN(cudaEventDestroy(event_)); });
+  }
+
+  void wait() override {
+    const CudaContextScope scope(device_id_);
+    STRIPE_CUDA_CHECK(cudaEventSynchronize(event_));
+  }
+
+  cudaEvent_t get() const noexcept { return event_; }
+
+ private:
+  const int device_id_;
+  cudaEvent_t event_ = nullptr;
+};
+
+bool is_contiguous(const CopyJob& job) {
+  const auto row_bytes = static_cast<std::ptrdiff_t>(job.row_bytes);
+  return job.rows == 1 || (job.to_pitch_bytes == row_bytes && job.from_pitch_bytes == row_bytes);
+}
+
+class CudaQueue final : public Queue {
+ public:
+  explicit CudaQueue(int device_id) : device_id_(device_id) {
+    const CudaContextScope scope(device_id);
+    STRIPE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+  }
+  CudaQueue(const CudaQueue&) = delete;
+  ~CudaQueue() override {
+    with_device(device_id_, [this] {
+      STRIPE_CUDA_WARN(cudaStreamSynchronize(stream_));
+      STRIPE_CUDA_WARN(cudaStreamDestroy(stream_));
+    });
+  }
+
+  void copy(const CopyJob& job) override {
+    const CudaContextScope scope(device_id_);
+    const cudaMemcpyKind kind =
+        job.direction == CopyDirection::upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
+    if (is_contiguous(job)) {
+      STRIPE_CUDA_CHECK(cudaMemcpyAsync(job.to, job.from, job.row_bytes * job.rows, kind, stream_));
+      return;
+    }
+    STRIPE_CUDA_CHECK(cudaMemcpy2DAsync(job.to, static_cast<std::size_t>(job.to_pitch_bytes),
+                                        job.from, static_cast<std::size_t>(job.from_pitch_bytes),
+                                        job.row_bytes, job.rows, kind, stream_));
+  }
+
+  void launch(const Operation& operation, const KernelJob& job) override {
+    const CudaContextScope scope(device_id_);
+    launch_cuda_kernels(operation, job, stream_);
+  }
+
+  void record(Event& event) override {
+    const CudaContextScope scope(device_id_);
+    STRIPE_CUDA_CHECK(cudaEventRecord(static_cast<CudaEvent&>(event).get(), stream_));
+  }
+
+  void synchronize() override {
+    const CudaContextScope scope(device_id_);
+    STRIPE_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  }
+
+ private:
+  const int device_id_;
+  cudaStream_t stream_ = nullptr;
+};
+
+std::string device_name(int id) {
+  cudaDeviceProp properties;
+  STRIPE_CUDA_CHECK(cudaGetDeviceProperties(&properties, id));
+  return properties.name;
+}
+
+class CudaDevice final : public Device {
+ public:
+  explicit CudaDevice(int id) : id_(id), info_{"cuda", device_name(id)} {
+    // Makes the context now, and finds out whether there is code for this architecture.
+    prepare(Operation{});
+  }
+
+  const DeviceInfo& info() const noexcept override { return info_; }
+
+  std::unique_ptr<DeviceMemory> allocate(std::size_t size_bytes) override {
+    return std::make_unique<CudaMemory>(id_, size_bytes);
+  }
+  std::unique_ptr<Queue> create_queue() override { return std::make_unique<CudaQueue>(id_); }
+  std::unique_ptr<Event> create_event() override { return std::make_unique<CudaEvent>(id_); }
+  PinnedBlock allocate_pinned(std::size_t size_bytes) override {
+    return pinned_cache().acquire(size_bytes);
+  }
+
+  bool is_page_locked(const std::byte* data, std::size_t size_bytes) const noexcept override {
+    try {
+      const CudaContextScope scope(id_);
+      const CudaHostRange range = find_cuda_host_range(data);
+      const auto before =
+          static_cast<std::size_t>(data - static_cast<const std::byte*>(range.begin));
+      return range.size_bytes >= before && range.size_bytes - before >= size_bytes;
+    } catch (const DeviceError&) {
+      return false;
+    }
+  }
+
+  void prepare(const Operation& operation) override {
+    const CudaContextScope scope(id_);
+    load_cuda_kernels(operation);
+  }
+
+ private:
+  const int id_;
+  const DeviceInfo info_;
+};
+
+}  // namespace
+
+std::shared_ptr<Device> open_cuda_device(int id) {
+  throw_if_cuda_failed();
+  auto device = std::make_shared<CudaDevice>(id);
+  note_opened_cuda_device(id);
+  return device;
+}
+
+}  // namespace stripe

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include <cuda_runtime_api.h>
+
+#include <cstdlib>
+
+#include "cuda/backend.h"
+#include "cuda/cuda_error.h"
+#include "cuda/cuda_kernels.h"
+
+namespace stripe {
+
+namespace {
+
+int attribute(cudaDeviceAttr which, int id) {
+  int value = 0;
+  STRIPE_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, id));
+  return value;
+}
+
+// Found out without making a context, which would take memory on every device of the machine.
+std::string find_problem(const CudaDeviceEntry& entry, int compute_mode) {
+  if (compute_mode == cudaComputeModeProhibited) return "its compute mode is Prohibited";
+  const int architecture = 10 * entry.compute_major + entry.compute_minor;
+  if (architecture < oldest_cuda_architecture())
+    return "this plugin holds no code for its architecture (sm_" +
+           std::to_string(oldest_cuda_architecture()) + " or newer is needed)";
+  return {};
+}
+
+CudaDeviceEntry describe_device(int id) {
+  CudaDeviceEntry entry{id, "unknown device", 0, 0, {}};
+  try {
+    cudaDeviceProp properties;
+    STRIPE_CUDA_CHECK(cudaGetDeviceProperties(&properties, id));
+    entry.name = properties.name;
+    entry.compute_major = properties.major;
+    entry.compute_minor = properties.minor;
+    entry.problem = find_problem(entry, attribute(cudaDevAttrComputeMode, id));
+  } catch (const DeviceError& error) {
+    entry.problem = error.what();
+  }
+  return entry;
+}
+
+CudaEnumeration enumeration_of(cudaError_t status) {
+  switch (status) {
+    case cudaSuccess:
+      return CudaEnumeration::ok;
+    case cudaErrorInsufficientDriver:
+      return CudaEnumeration::driver_too_old;
+    case cudaErrorNoDevice:
+      return CudaEnumeration::no_device;
+    default:
+      return CudaEnumeration::failed;
+  }
+}
+
+CudaFacts gather_facts() {
+  CudaFacts facts;
+  facts.built = true;
+  facts.toolkit_version = CUDART_VERSION;
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) facts.visible_devices = visible;
+  // 0 and success where there is no driver library
+  if (cudaDriverGetVersion(&facts.driver_version) != cudaSuccess) facts.driver_version = 0;
+  if (facts.driver_version == 0) return facts;
+  int count = 0;
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  facts.enumeration = enumeration_of(status);
+  if (status != cudaSuccess) {
+    facts.error = cudaGetErrorString(status);
+    cudaGetLastError();
+    return facts;
+  }
+  for (int id = 0; id < count; ++id) facts.devices.push_back(describe_device(id));
+  return facts;
+}
+
+}  // namespace
+
+CudaFacts cuda_facts() {
+  static const auto* const gathered = new CudaFacts(gather_facts());
+  CudaFacts facts = *gathered;
+  facts.failure = cuda_failure();
+  return facts;
+}
+
+}  // namespace stripe

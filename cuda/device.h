@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "cuda/error.h"
+#include "cuda/image.h"
+#include "cuda/operation.h"
+#include "cuda/pinned.h"
+
+namespace stripe {
+
+/// Memory of a device; freed when destroyed, by which time nothing may use it any more.
+class DeviceMemory {
+ public:
+  virtual ~DeviceMemory() = default;
+
+  /// An address for kernels and copies of that device; not for the CPU. Aligned to 256 bytes.
+  virtual std::byte* data() const noexcept = 0;
+};
+
+/// A point in a queue's work that the CPU can wait for.
+///
+/// Thread: record from one thread at a time; wait from any.
+class Event {
+ public:
+  virtual ~Event() = default;
+
+  /// Returns once everything before the last Queue::record of this event is done; at once if it was
+  /// never recorded. Does not spin.
+  /// Errors: throws DeviceError; it may name a failure of any work queued earlier.
+  virtual void wait() = 0;
+};
+
+/// Which way a copy goes.
+enum class CopyDirection { upload, download };
+
+/// Rows of bytes to copy between host and device memory.
+///
+/// Units: bytes; `row_bytes` and `rows` at least 1, pitches positive and at least `row_bytes` where
+/// there
+///        is more than one row.
+/// Owner: the caller keeps both sides alive until the queue has passed the copy.
+struct CopyJob {
+  std::byte* to;
+  std::ptrdiff_t to_pitch_bytes;
+  const std::byte* from;
+  std::ptrdiff_t from_pitch_bytes;
+  std::size_t row_bytes;
+  std::size_t rows;
+  CopyDirection direction;
+};
+
+/// A stripe for a kernel: the same layout and rectangle in both images, which lie in device memory.
+///
+/// Units: `area` in luma samples of the whole picture that `input` and `output` view.
+/// Owner: the caller keeps both images' memory alive until the queue has passed the kernel.
+struct KernelJob {
+  PixelLayout layout;
+  ConstImage input;
+  Image output;
+  Rect area;
+};
+
+/// Work in order: each piece begins when the one before is done. Several queues of a device run
+/// beside each other.
+///
+/// Thread: one at a time; synchronize from any, beside the others.
+/// Errors: each call throws DeviceError, and has then queued nothing.
+class Queue {
+ public:
+  /// Waits for the work that is still queued; never throws.
+  virtual ~Queue() = default;
+
+  /// Queues a copy. From page-locked memory it runs beside the caller and other queues.
+  virtual void copy(const CopyJob& job) = 0;
+
+  /// Queues `operation` on the stripe.
+  virtual void launch(const Operation& operation, const KernelJob& job) = 0;
+
+  /// Marks this point of the queue; an earlier mark of the same event is forgotten.
+  virtual void record(Event& event) = 0;
+
+  /// Returns when the queue is empty.
+  virtual void synchronize() = 0;
+};
+
+/// What a device is, for people.
+struct DeviceInfo {
+  std::string backend;  ///< "cuda" or "host"
+  std::string name;     ///< for CUDA the product's name
+};
+
+/// A device and what it offers: memory, in-order queues, events, kernels.
+///
+/// Thread: any. What it makes keeps whatever of the device it needs alive.
+/// Errors: throws DeviceError.
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual const DeviceInfo& info() const noexcept = 0;
+  virtual std::unique_ptr<DeviceMemory> allocate(std::size_t size_bytes) = 0;
+  virtual std::unique_ptr<Queue> create_queue() = 0;
+  virtual std::unique_ptr<Event> create_event() = 0;
+
+  /// A page-locked block that this device can copy from and to.
+  virtual PinnedBlock allocate_pinned(std::size_t size_bytes) = 0;
+
+  /// Whether memory that somebody else allocated is page-locked for this device, from end to end.
+  virtual bool is_page_locked(const std::byte* data, std::size_t size_bytes) const noexcept = 0;
+
+  /// Loads the kernel that `operation` needs, so that the first frame does not pay for it.
+  virtual void prepare(const Operation& operation) = 0;
+};
+
+}  // namespace stripe

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/engine.h"
+
+#include <stdexcept>
+#include <string>
+
+#include "cuda/frame_layout.h"
+#include "cuda/host_kernels.h"
+
+namespace stripe {
+
+// What one frame in flight needs. `busy` hands the slot over between the submitting and the waiting
+// thread; all else is the submitting thread's until then.
+struct Engine::Slot {
+  Slot(Device& device, const FrameShape& shape, int stream_count)
+      : layout(make_frame_layout(shape.layout, shape.width, shape.height)),
+        input(device.allocate(layout.size_bytes)),
+        output(device.allocate(layout.size_bytes)),
+        input_image(view_of(layout, input->data())),
+        output_image(view_of(layout, output->data())) {
+    for (int i = 0; i < stream_count; ++i) streams.push_back({device.create_event(), false});
+  }
+
+  struct Stream {
+    std::unique_ptr<Event> done;
+    bool used;
+  };
+
+  const FrameLayout layout;
+  const std::unique_ptr<DeviceMemory> input;
+  const std::unique_ptr<DeviceMemory> output;
+  const Image input_image;
+  const Image output_image;
+  PinnedBlock input_staging;
+  PinnedBlock output_staging;
+  std::vector<Stream> streams;
+  FrameJob job{};
+  std::atomic<bool> busy{false};
+};
+
+namespace {
+
+void check(const FrameShape& shape, const EngineOptions& options) {
+  if (shape.width < 1 || shape.height < 1 || options.stream_count < 1 || options.depth < 1)
+    throw std::invalid_argument("an engine needs a size, a stream and a frame in flight");
+}
+
+void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
+  counter.fetch_add(amount, std::memory_order_relaxed);
+}
+
+CopyJob copy_area(const Plane& to, const ConstPlane& from, const PlaneArea& area,
+                  CopyDirection direction) {
+  const Plane t = sub_plane(to, area);
+  const ConstPlane f = sub_plane(from, area);
+  return {t.data, t.pitch_bytes, f.data, f.pitch_bytes, area.row_bytes, area.rows, direction};
+}
+
+std::uint64_t size_of(const CopyJob& job) { return std::uint64_t{job.row_bytes} * job.rows; }
+
+}  // namespace
+
+Engine::Engine(std::shared_ptr<Device> device, const FrameShape& shape,
+               const EngineOptions& options)
+    : device_(std::move(device)), shape_(shape), options_(options) {
+  check(shape, options);
+  for (int i = 0; i < options.depth; ++i)
+    slots_.push_back(std::make_unique<Slot>(*device_, shape, options.stream_count));
+  for (int i = 0; i < options.stream_count; ++i) queues_.push_back(device_->create_queue());
+}
+
+Engine::~Engine() { drain_queues(); }
+
+void Engine::prepare(const Operation& operation) { device_->prepare(operation); }
+
+Ticket Engine::submit(const FrameJob& job, const FrameParameters& parameters) {
+  throw_if_failed();
+  Slot& slot = *slots_[next_ticket_ % slots_.size()];
+  if (slot.busy.load(std::memory_order_acquire))
+    throw std::logic_error("more frames submitted than may be in flight");
+  update_plan(parameters);
+  try {
+    start_frame(slot, job, parameters);
+    // If the waiting thread failed meanwhile, this frame must not run on either.
+    throw_if_failed();
+  } catch (const std::exception& cause) {
+    fail(cause);
+    throw_if_failed();
+  }
+  slot.busy.store(true, std::memory_order_release);
+  add(frames_submitted_, 1);
+  return next_ticket_++;
+}
+
+void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters) {
+  if (job.input_access == HostAccess::staged) hold_staging(slot.input_staging);
+  if (job.output_access == HostAccess::staged) hold_staging(slot.output_staging);
+  slot.job = job;
+  for (Slot::Stream& stream : slot.streams) stream.used = false;
+
+  const std::uint64_t n = stripes_.size();
+  for (std::uint64_t k = 0; k < n; ++k) {
+    const std::size_t stream = (next_ticket_ * n + k) % queues_.size();
+    start_stripe(slot, job, parameters.operation, stripes_[k], *queues_[stream]);
+    slot.streams[stream].used = true;
+  }
+  for (std::size_t i = 0; i < queues_.size(); ++i)
+    if (slot.streams[i].used) queues_[i]->record(*slot.streams[i].done);
+}
+
+void Engine::start_stripe(Slot& slot, const FrameJob& job, const Operation& operation,
+                          const Rect& stripe, Queue& queue) {
+  upload(slot, job, stripe, queue);
+  queue.launch(operation, {shape_.layout, as_const(slot.input_image), slot.output_image, stripe});
+  download(slot, job, stripe, queue);
+}
+
+void Engine::upload(Slot& slot, const FrameJob& job, const Rect& stripe, Queue& queue) {
+  const bool staged = job.input_access == HostAccess::staged;
+  const Image staging = view_of(slot.layout, slot.input_staging.data());
+  for (int p = 0; p < shape_.layout.plane_count; ++p) {
+    const PlaneArea area = plane_area(shape_.layout, p, stripe);
+    ConstPlane from = job.input.planes[p];
+    if (staged) {
+      // Stripe by stripe: the transfer of the one before runs meanwhile.
+      const CopyJob to_staging = copy_area(staging.planes[p], from, area, CopyDirection::upload);
+      copy_rows_on_host(to_staging);
+      add(staged_bytes_, size_of(to_staging));
+      from = {staging.planes[p].data, staging.planes[p].pitch_bytes};
+    }
+    const CopyJob to_device =
+        copy_area(slot.input_image.planes[p], from, area, CopyDirection::upload);
+    queue.copy(to_device);
+    add(bytes_uploaded_, size_of(to_device));
+  }
+}
+
+void Engine::download(Slot& slot, const FrameJob& job, const Rect& stripe, Queue& queue) {
+  const bool staged = job.output_access == HostAccess::staged;
+  const Image to = staged ? view_of(slot.layout, slot.output_staging.data()) : job.output;
+  const ConstImage from = as_const(slot.output_image);
+  for (int p = 0; p < shape_.layout.plane_count; ++p) {
+    const PlaneArea area = plane_area(shape_.layout, p, stripe);
+    const CopyJob to_host = copy_area(to.planes[p], from.planes[p], area, CopyDirection::download);
+    queue.copy(to_host);
+    add(bytes_downloaded_, size_of(to_host));
+  }
+}
+
+void Engine::wait(Ticket ticket) {
+  throw_if_failed();
+  Slot& slot = *slots_[ticket % slots_.size()];
+  if (!slot.busy.load(std::memory_order_acquire))
+    throw std::logic_error("waiting for a frame that is not in flight");
+  try {
+    finish_frame(slot);
+  } catch (const std::exception& cause) {
+    fail(cause);
+    throw_if_failed();
+  }
+  slot.busy.store(false, std::memory_order_release);
+  add(frames_finished_, 1);
+}
+
+void Engine::finish_frame(Slot& slot) {
+  for (Slot::Stream& stream : slot.streams)
+    if (stream.used) stream.done->wait();
+  if (slot.job.output_access == HostAccess::staged) copy_staged_output(slot);
+}
+
+void Engine::copy_staged_output(const Slot& slot) {
+  const ConstImage from = as_const(view_of(slot.layout, slot.output_staging.data()));
+  for (int p = 0; p < shape_.layout.plane_count; ++p) {
+    const PlaneArea area = plane_area(shape_.layout, p, {0, 0, shape_.width, shape_.height});
+    const CopyJob job =
+        copy_area(slot.job.output.planes[p], from.planes[p], area, CopyDirection::download);
+    copy_rows_on_host(job);
+    add(staged_bytes_, size_of(job));
+  }
+}
+
+// Staging is taken when it is first needed and kept: frames that are page-locked never pay for it.
+void Engine::hold_staging(PinnedBlock& block) {
+  if (block) return;
+  block = device_->allocate_pinned(slots_.front()->layout.size_bytes);
+  staging_block_bytes_.fetch_add(block.size_bytes(), std::memory_order_relaxed);
+}
+
+void Engine::update_plan(const FrameParameters& parameters) {
+  if (plan_count_ == parameters.stripe_count && plan_layout_ == parameters.stripe_layout) return;
+  stripes_ = make_plan({shape_.width, shape_.height, parameters.stripe_layout,
+                        parameters.stripe_count, stripe_unit(shape_.layout, shape_.interlaced)});
+  plan_count_ = parameters.stripe_count;
+  plan_layout_ = parameters.stripe_layout;
+  stripes_per_frame_.store(static_cast<int>(stripes_.size()), std::memory_order_relaxed);
+}
+
+void Engine::fail(const std::exception& cause) {
+  drain_queues();
+  const auto* device_error = dynamic_cast<const DeviceError*>(&cause);
+  const std::lock_guard lock(failure_mutex_);
+  if (failure_) return;
+  failure_ = device_error ? *device_error : DeviceError(DeviceErrorKind::failed, cause.what());
+}
+
+void Engine::throw_if_failed() const {
+  const std::lock_guard lock(failure_mutex_);
+  if (failure_) throw DeviceError(*failure_);
+}
+
+void Engine::drain_queues() noexcept {
+  for (const auto& queue : queues_) {
+    try {
+      queue->synchronize();
+    } catch (const std::exception&) {
+      // A device that can't even finish runs nothing any more; the first cause is what users need.
+    }
+  }
+}
+
+EngineCounters Engine::counters() const noexcept {
+  return {frames_submitted_.load(std::memory_order_relaxed),
+          frames_finished_.load(std::memory_order_relaxed),
+          bytes_uploaded_.load(std::memory_order_relaxed),
+          bytes_downloaded_.load(std::memory_order_relaxed),
+          staged_bytes_.load(std::memory_order_relaxed),
+          staging_block_bytes_.load(std::memory_order_relaxed),
+          stripes_per_frame_.load(std::memory_order_relaxed)};
+}
+
+}  // namespace stripe

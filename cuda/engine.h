@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "cuda/device.h"
+#include "cuda/image.h"
+#include "cuda/operation.h"
+#include "cuda/plan.h"
+
+namespace stripe {
+
+/// What all frames of an engine have in common.
+///
+/// Units: luma samples, at least 1 x 1.
+struct FrameShape {
+  PixelLayout layout;
+  int width;
+  int height;
+  bool interlaced = false;
+};
+
+/// What is fixed for an engine's life.
+struct EngineOptions {
+  int stream_count = 3;  ///< queues, at least 1
+  int depth = 1;         ///< most frames in flight, at least 1
+};
+
+/// What may change from one frame to the next; taken as it is at submit.
+struct FrameParameters {
+  StripeLayout stripe_layout = StripeLayout::rows;
+  int stripe_count = 1;  ///< clamped to what the frame can be cut into
+  Operation operation;
+};
+
+/// How the device reaches a frame's host memory.
+enum class HostAccess {
+  direct,  ///< copied from or to where it lies: page-locked memory, or copies are not asynchronous
+  staged,  ///< by way of a page-locked block of the engine's, with a copy on the CPU
+};
+
+/// A frame to read and one to write.
+///
+/// Owner: the caller keeps both until Engine::wait of the ticket has returned. They must not
+/// overlap. Units: pitches of directly accessed planes are positive and at least a row.
+struct FrameJob {
+  ConstImage input;
+  HostAccess input_access;
+  Image output;
+  HostAccess output_access;
+};
+
+/// Names a submitted frame. Tickets count up from 0.
+using Ticket = std::uint64_t;
+
+/// What an engine has done so far.
+struct EngineCounters {
+  std::uint64_t frames_submitted = 0;
+  std::uint64_t frames_finished = 0;
+  std::uint64_t bytes_uploaded = 0;
+  std::uint64_t bytes_downloaded = 0;
+  std::uint64_t staged_bytes = 0;       ///< copied on the CPU, both ways
+  std::size_t staging_block_bytes = 0;  ///< page-locked, held now
+  int stripes_per_frame = 0;            ///< of the last frame
+};
+
+/// Frames in, tickets out: cuts each frame into stripes and runs upload, kernel and download of
+/// stripe k of frame f with n stripes on queue (f * n + k) mod stream_count.
+///
+/// Thread: submit from one thread at a time, wait from one thread at a time; both may run at once,
+/// and
+///         counters() beside them.
+/// Errors: DeviceError. After the first one nothing of the engine's uses any frame any more; submit
+/// and
+///         wait throw that error again. Other exceptions are the caller's mistakes.
+class Engine {
+ public:
+  /// Allocates everything that frames in the steady state need.
+  Engine(std::shared_ptr<Device> device, const FrameShape& shape, const EngineOptions& options);
+  Engine(const Engine&) = delete;
+
+  /// Waits until the device is done with every frame.
+  ~Engine();
+
+  /// Starts a frame. Input that is staged is read before this returns.
+  /// Errors: throws std::logic_error when `depth` frames were not waited for yet.
+  Ticket submit(const FrameJob& job, const FrameParameters& parameters);
+
+  /// Returns when the frame's output is complete. Every ticket is waited for once, in order.
+  void wait(Ticket ticket);
+
+  /// Loads what `operation` needs; submit does not.
+  void prepare(const Operation& operation);
+
+  EngineCounters counters() const noexcept;
+
+ private:
+  struct Slot;
+
+  void start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters);
+  void start_stripe(Slot& slot, const FrameJob& job, const Operation& operation, const Rect& stripe,
+                    Queue& queue);
+  void upload(Slot& slot, const FrameJob& job, const Rect& stripe, Queue& queue);
+  void download(Slot& slot, const FrameJob& job, const Rect& stripe, Queue& queue);
+  void finish_frame(Slot& slot);
+  void copy_staged_output(const Slot& slot);
+  void hold_staging(PinnedBlock& block);
+  void update_plan(const FrameParameters& parameters);
+  void fail(const std::exception& cause);
+  void throw_if_failed() const;
+  void drain_queues() noexcept;
+
+  const std::shared_ptr<Device> device_;
+  const FrameShape shape_;
+  const EngineOptions options_;
+
+  // Used by the submitting thread alone.
+  std::vector<Rect> stripes_;
+  StripeLayout plan_layout_ = StripeLayout::rows;
+  int plan_count_ = 0;
+  Ticket next_ticket_ = 0;
+
+  mutable std::mutex failure_mutex_;  // a leaf; guards failure_
+  std::optional<DeviceError> failure_;
+
+  std::atomic<std::uint64_t> frames_submitted_{0};
+  std::atomic<std::uint64_t> frames_finished_{0};
+  std::atomic<std::uint64_t> bytes_uploaded_{0};
+  std::atomic<std::uint64_t> bytes_downloaded_{0};
+  std::atomic<std::uint64_t> staged_bytes_{0};
+  std::atomic<std::size_t> staging_block_bytes_{0};
+  std::atomic<int> stripes_per_frame_{0};
+
+  std::vector<std::unique_ptr<Slot>> slots_;
+  std::vector<std::unique_ptr<Queue>> queues_;  // destroyed first: their work uses the slots
+};
+
+}  // namespace stripe

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/plain_memory.h"
+
+#include <new>
+#include <string>
+
+#include "cuda/error.h"
+#include "cuda/pinned.h"
+
+namespace stripe {
+
+namespace {
+
+constexpr std::align_val_t alignment{PinnedCache::page_bytes};
+
+}  // namespace
+
+std::byte* allocate_plain_pages(std::size_t size_bytes) {
+  void* data = ::operator new(size_bytes, alignment, std::nothrow);
+  if (!data)
+    throw DeviceError(DeviceErrorKind::out_of_pinned_memory,
+                      "no memory for a block of " + std::to_string(size_bytes) + " bytes");
+  return static_cast<std::byte*>(data);
+}
+
+void release_plain_pages(std::byte* data) noexcept { ::operator delete(data, alignment); }
+
+}  // namespace stripe
