@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/**
+ * SECTION:element-cudastripetransform
+ * @title: cudastripetransform
+ *
+ * Processes raw video on a CUDA device: frames are page-locked, cut into stripes, and upload,
+ * kernel and download of the stripes overlap on several CUDA streams. Without a device the same
+ * runs on the CPU.
+ *
+ * ## Example launch line
+ * |[
+ * gst-launch-1.0 videotestsrc ! cudastripetransform effect=invert ! videoconvert ! autovideosink
+ * ]|
+ */
+
+#include "gst/cuda_stripe_transform.h"
+
+#include <gst/video/video.h>
+
+#include <memory>
+#include <mutex>
+
+#include "gst/debug.h"
+#include "gst/messages.h"
+#include "gst/properties.h"
+#include "gst/session.h"
+#include "gst/video_pool.h"
+
+#define FORMATS "{ GRAY8, RGB, BGR, RGBx, BGRx, xRGB, xBGR, RGBA, BGRA, ARGB, ABGR, NV12, I420 }"
+
+using gst_stripe::Property;
+using gst_stripe::Session;
+using gst_stripe::Settings;
+using gst_stripe::Stats;
+
+struct GstCudaStripeTransform::State {
+  // A leaf: nothing is called under it. Guards all below; the streaming thread takes its copies.
+  std::mutex mutex;
+  Settings settings;
+  std::shared_ptr<Session> session;  // from start to stop
+  Stats last_stats;                  // of the session before, for who asks after the stop
+
+  Settings current_settings() {
+    const std::lock_guard lock(mutex);
+    return settings;
+  }
+
+  std::shared_ptr<Session> current_session() {
+    const std::lock_guard lock(mutex);
+    return session;
+  }
+
+  Stats stats() {
+    const std::shared_ptr<Session> current = current_session();
+    if (current) return current->stats();
+    const std::lock_guard lock(mutex);
+    return last_stats;
+  }
+};
+
+G_DEFINE_TYPE(GstCudaStripeTransform, gst_cuda_stripe_transform, GST_TYPE_BASE_TRANSFORM)
+GST_ELEMENT_REGISTER_DEFINE(cudastripetransform, "cudastripetransform", GST_RANK_NONE,
+                            GST_TYPE_CUDA_STRIPE_TRANSFORM)
+
+namespace {
+
+// Buffers that upstream needs at least: one in flight here, and two that it fills meanwhile.
+constexpr guint offered_buffers = 1 + 2;
+
+GstCudaStripeTransform* to_self(gpointer instance) {
+  return reinterpret_cast<GstCudaStripeTransform*>(instance);
+}
+
+GstBaseTransformClass* parent_class() {
+  return GST_BASE_TRANSFORM_CLASS(gst_cuda_stripe_transform_parent_class);
+}
+
+bool may_change(GstElement* element, const GParamSpec* spec) {
+  if (!(spec->flags & GST_PARAM_MUTABLE_READY)) return true;
+  GST_OBJECT_LOCK(element);
+  const GstState state = GST_STATE(element);
+  GST_OBJECT_UNLOCK(element);
+  if (state <= GST_STATE_READY) return true;
+  g_warning(
+      "%s: property '%s' can be changed in NULL and READY only, not in %s; it keeps its value",
+      GST_OBJECT_NAME(element), spec->name, gst_element_state_get_name(state));
+  return false;
+}
+
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
+  if (!may_change(GST_ELEMENT(object), spec)) return;
+  auto* state = to_self(object)->state;
+  const std::lock_guard lock(state->mutex);
+  if (!set_setting(state->settings, static_cast<Property>(id), value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
+  auto* state = to_self(object)->state;
+  const auto property = static_cast<Property>(id);
+  if (property == Property::stats) {
+    g_value_take_boxed(value, to_structure(state->stats()));
+    return;
+  }
+  if (!get_setting(state->current_settings(), property, value))
+    G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
+}
+
+void finalize(GObject* object) {
+  delete to_self(object)->state;
+  G_OBJECT_CLASS(gst_cuda_stripe_transform_parent_class)->finalize(object);
+}
+
+std::shared_ptr<Session> open_session(GstElement* element, const Settings& settings) {
+  const stripe::BackendChoice choice =
+      stripe::choose_backend(settings.backend, settings.cuda_device_id, stripe::cuda_facts());
+  auto session =
+      std::make_shared<Session>(stripe::open_device(choice), settings.chosen_stream_count());
+  if (!choice.fallback_reason.empty()) gst_stripe::post_fallback(element, choice.fallback_reason);
+  return session;
+}
+
+gboolean start(GstBaseTransform* trans) {
+  auto* state = to_self(trans)->state;
+  try {
+    auto session = open_session(GST_ELEMENT(trans), state->current_settings());
+    const std::lock_guard lock(state->mutex);
+    state->session = std::move(session);
+    return TRUE;
+  } catch (const std::exception& error) {
+    gst_stripe::post_error(GST_ELEMENT(trans), error);
+    return FALSE;
+  }
+}
+
+gboolean stop(GstBaseTransform* trans) {
+  auto* state = to_self(trans)->state;
+  std::shared_ptr<Session> session;
+  {
+    const std::lock_guard lock(state->mutex);
+    session.swap(state->session);
+  }
+  if (!session) return TRUE;
+  Stats stats = session->stats();
+  const std::lock_guard lock(state->mutex);
+  state->last_stats = std::move(stats);
+  return TRUE;
+}
+
+gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps*) {
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps(&info, in_caps)) {
+    GST_ELEMENT_ERROR(trans, STREAM, FORMAT, ("The caps are no usable video caps."),
+                      ("caps: %" GST_PTR_FORMAT, in_caps));
+    return FALSE;
+  }
+  try {
+    to_self(trans)->state->current_session()->set_format(info);
+    return TRUE;
+  } catch (const std::exception& error) {
+    gst_stripe::post_error(GST_ELEMENT(trans), error);
+    return FALSE;
+  }
+}
+
+gboolean get_unit_size(GstBaseTransform*, GstCaps* caps, gsize* size) {
+  GstVideoInfo info;
+  if (!gst_video_info_from_caps(&info, caps)) return FALSE;
+  *size = GST_VIDEO_INFO_SIZE(&info);
+  return TRUE;
+}
+
+gboolean propose_allocation(GstBaseTransform* trans, GstQuery* decide_query, GstQuery* query) {
+  if (!parent_class()->propose_allocation(trans, decide_query, query)) return FALSE;
+  const std::shared_ptr<Session> session = to_self(trans)->state->current_session();
+  return session && gst_stripe::offer_allocation(query, session->allocator(), offered_buffers);
+}
+
+gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
+  const std::shared_ptr<Session> session = to_self(trans)->state->current_session();
+  return session && gst_stripe::decide_output_allocation(query, session->allocator()) &&
+         parent_class()->decide_allocation(trans, query);
+}
+
+GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* input, GstBuffer** output) {
+  const GstFlowReturn flow = parent_class()->prepare_output_buffer(trans, input, output);
+  if (flow == GST_FLOW_ERROR) gst_stripe::post_no_output_buffer(GST_ELEMENT(trans));
+  return flow;
+}
+
+GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* input, GstBuffer* output) {
+  auto* state = to_self(trans)->state;
+  try {
+    state->current_session()->process(input, output, state->current_settings());
+    return GST_FLOW_OK;
+  } catch (const std::exception& error) {
+    gst_stripe::post_error(GST_ELEMENT(trans), error);
+    return GST_FLOW_ERROR;
+  }
+}
+
+// Metas that say nothing but how the picture lies, is turned, sized or coloured stay true.
+gboolean transform_meta(GstBaseTransform* trans, GstBuffer* output, GstMeta* meta,
+                        GstBuffer* input) {
+  static const gchar* const kept_tags[] = {
+      GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_ORIENTATION_STR, GST_META_TAG_VIDEO_SIZE_STR,
+      GST_META_TAG_VIDEO_COLORSPACE_STR, nullptr};
+  const gchar* const* tags = gst_meta_api_type_get_tags(meta->info->api);
+  if (!tags) return parent_class()->transform_meta(trans, output, meta, input);
+  for (; *tags; ++tags)
+    if (!g_strv_contains(kept_tags, *tags)) return FALSE;
+  return TRUE;
+}
+
+void install_pad_templates(GstElementClass* klass) {
+  static const char caps_text[] = GST_VIDEO_CAPS_MAKE(FORMATS);
+  GstCaps* caps = gst_caps_from_string(caps_text);
+  gst_element_class_add_pad_template(
+      klass, gst_pad_template_new("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template(
+      klass, gst_pad_template_new("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref(caps);
+}
+
+}  // namespace
+
+static void gst_cuda_stripe_transform_class_init(GstCudaStripeTransformClass* klass) {
+  GObjectClass* object = G_OBJECT_CLASS(klass);
+  object->set_property = set_property;
+  object->get_property = get_property;
+  object->finalize = finalize;
+  gst_stripe::install_properties(object);
+
+  GstElementClass* element = GST_ELEMENT_CLASS(klass);
+  gst_element_class_set_static_metadata(
+      element, "CUDA stripe transform", "Filter/Effect/Video/Hardware",
+      "Page-locks frames, cuts them into stripes and overlaps upload, kernel and download of the "
+      "stripes on several CUDA streams",
+      "cudastripetransform authors");
+  install_pad_templates(element);
+
+  GstBaseTransformClass* base = GST_BASE_TRANSFORM_CLASS(klass);
+  base->start = start;
+  base->stop = stop;
+  base->set_caps = set_caps;
+  base->get_unit_size = get_unit_size;
+  base->propose_allocation = propose_allocation;
+  base->decide_allocation = decide_allocation;
+  base->prepare_output_buffer = prepare_output_buffer;
+  base->transform = transform;
+  base->transform_meta = transform_meta;
+}
+
+static void gst_cuda_stripe_transform_init(GstCudaStripeTransform* self) {
+  self->state = new GstCudaStripeTransform::State;
+  gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <exception>
+#include <string>
+
+namespace gst_stripe {
+
+/// Posts the one error message for an exception of cuda/ or of the frame view, in the terms of
+/// GStreamer and with what the user can do about it.
+///
+/// Thread: any, no lock held.
+void post_error(GstElement* element, const std::exception& error);
+
+/// Says that auto took the host, and why: a warning once a process, afterwards an info message.
+void post_fallback(GstElement* element, const std::string& reason);
+
+/// Says that no output buffer could be had.
+void post_no_output_buffer(GstElement* element);
+
+}  // namespace gst_stripe

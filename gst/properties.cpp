@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/properties.h"
+
+namespace gst_stripe {
+
+namespace {
+
+constexpr auto in_ready =
+    static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY);
+constexpr auto while_playing = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS |
+                                                        GST_PARAM_MUTABLE_PLAYING);
+constexpr auto read_only = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
+
+constexpr int default_stream_count = 3;
+constexpr int default_stripe_count = 3;
+
+GType register_enum(const char* name, const GEnumValue* values) {
+  const GType type = g_enum_register_static(name, values);
+  gst_type_mark_as_plugin_api(type, static_cast<GstPluginAPIFlags>(0));
+  return type;
+}
+
+GType backend_type() {
+  static const GEnumValue values[] = {
+      {static_cast<gint>(stripe::Backend::automatic), "CUDA if usable, else the host", "auto"},
+      {static_cast<gint>(stripe::Backend::cuda), "A CUDA device", "cuda"},
+      {static_cast<gint>(stripe::Backend::host), "Threads of the CPU", "host"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaStripeBackend", values);
+  return type;
+}
+
+GType stripe_layout_type() {
+  static const GEnumValue values[] = {
+      {static_cast<gint>(stripe::StripeLayout::rows), "Bands of the full width", "rows"},
+      {static_cast<gint>(stripe::StripeLayout::columns), "Bands of the full height", "columns"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaStripeLayout", values);
+  return type;
+}
+
+GType effect_type() {
+  static const GEnumValue values[] = {
+      {static_cast<gint>(stripe::Effect::none), "Copy the picture", "none"},
+      {static_cast<gint>(stripe::Effect::invert), "Invert colours: 1 - R'G'B'", "invert"},
+      {static_cast<gint>(stripe::Effect::gray), "Luma in gray, colour taken out", "gray"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaStripeEffect", values);
+  return type;
+}
+
+void install(GObjectClass* klass, Property property, GParamSpec* spec) {
+  g_object_class_install_property(klass, static_cast<guint>(property), spec);
+}
+
+void install_ready_properties(GObjectClass* klass) {
+  install(
+      klass, Property::backend,
+      g_param_spec_enum("backend", "Backend",
+                        "What processes the frames; auto takes CUDA where a device is usable",
+                        backend_type(), static_cast<gint>(stripe::Backend::automatic), in_ready));
+  install(klass, Property::cuda_device_id,
+          g_param_spec_int("cuda-device-id", "CUDA device ID",
+                           "CUDA device to use (-1: the first usable one)", -1, G_MAXINT, -1,
+                           in_ready));
+  install(klass, Property::stream_count,
+          g_param_spec_uint("stream-count", "Stream count",
+                            "CUDA streams that stripes are spread over (0: chosen)", 0, 32, 0,
+                            in_ready));
+}
+
+void install_playing_properties(GObjectClass* klass) {
+  install(klass, Property::stripe_count,
+          g_param_spec_uint("stripe-count", "Stripe count",
+                            "Stripes that each frame is cut into (0: chosen); fewer where the "
+                            "frame is too small for so many",
+                            0, 256, 0, while_playing));
+  install(klass, Property::stripe_layout,
+          g_param_spec_enum("stripe-layout", "Stripe layout", "How each frame is cut",
+                            stripe_layout_type(), static_cast<gint>(stripe::StripeLayout::rows),
+                            while_playing));
+  install(klass, Property::effect,
+          g_param_spec_enum("effect", "Effect",
+                            "What is done to the picture; none copies it through the device all "
+                            "the same",
+                            effect_type(), static_cast<gint>(stripe::Effect::none), while_playing));
+}
+
+}  // namespace
+
+int Settings::chosen_stream_count() const {
+  return stream_count ? static_cast<int>(stream_count) : default_stream_count;
+}
+
+int Settings::chosen_stripe_count() const {
+  return stripe_count ? static_cast<int>(stripe_count) : default_stripe_count;
+}
+
+void install_properties(GObjectClass* klass) {
+  install_ready_properties(klass);
+  install_playing_properties(klass);
+  install(
+      klass, Property::stats,
+      g_param_spec_boxed("stats", "Statistics",
+                         "What was done since READY to PAUSED, as a cuda-stripe-stats structure",
+                         GST_TYPE_STRUCTURE, read_only));
+}
+
+bool set_setting(Settings& settings, Property property, const GValue* value) {
+  switch (property) {
+    case Property::backend:
+      settings.backend = static_cast<stripe::Backend>(g_value_get_enum(value));
+      return true;
+    case Property::cuda_device_id:
+      settings.cuda_device_id = g_value_get_int(value);
+      return true;
+    case Property::stream_count:
+      settings.stream_count = g_value_get_uint(value);
+      return true;
+    case Property::stripe_count:
+      settings.stripe_count = g_value_get_uint(value);
+      return true;
+    case Property::stripe_layout:
+      settings.stripe_layout = static_cast<stripe::StripeLayout>(g_value_get_enum(value));
+      return true;
+    case Property::effect:
+      settings.effect = static_cast<stripe::Effect>(g_value_get_enum(value));
+      return true;
+    case Property::stats:
+      break;
+  }
+  return false;
+}
+
+bool get_setting(const Settings& settings, Property property, GValue* value) {
+  switch (property) {
+    case Property::backend:
+      g_value_set_enum(value, static_cast<gint>(settings.backend));
+      return true;
+    case Property::cuda_device_id:
+      g_value_set_int(value, settings.cuda_device_id);
+      return true;
+    case Property::stream_count:
+      g_value_set_uint(value, settings.stream_count);
+      return true;
+    case Property::stripe_count:
+      g_value_set_uint(value, settings.stripe_count);
+      return true;
+    case Property::stripe_layout:
+      g_value_set_enum(value, static_cast<gint>(settings.stripe_layout));
+      return true;
+    case Property::effect:
+      g_value_set_enum(value, static_cast<gint>(settings.effect));
+      return true;
+    case Property::stats:
+      break;
+  }
+  return false;
+}
+
+}  // namespace gst_stripe

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include "cuda/backend.h"
+#include "cuda/operation.h"
+#include "cuda/plan.h"
+
+namespace gst_stripe {
+
+/// What the properties say. Taken as a whole for each frame; those that are mutable in READY only
+/// are read at READY to PAUSED.
+struct Settings {
+  stripe::Backend backend = stripe::Backend::automatic;
+  int cuda_device_id = -1;
+  guint stream_count = 0;
+  guint stripe_count = 0;
+  stripe::StripeLayout stripe_layout = stripe::StripeLayout::rows;
+  stripe::Effect effect = stripe::Effect::none;
+
+  /// Streams to create; 0 stands for 3.
+  int chosen_stream_count() const;
+
+  /// Stripes to cut a frame into; 0 stands for 3, as one frame at a time is in flight.
+  int chosen_stripe_count() const;
+};
+
+enum class Property : guint {
+  backend = 1,
+  cuda_device_id,
+  stream_count,
+  stripe_count,
+  stripe_layout,
+  effect,
+  stats,
+};
+
+/// Installs the properties on the element's class.
+void install_properties(GObjectClass* klass);
+
+/// Stores a value. False if the property is not one of the settings.
+bool set_setting(Settings& settings, Property property, const GValue* value);
+
+/// Reads one. False if the property is not one of the settings.
+bool get_setting(const Settings& settings, Property property, GValue* value);
+
+}  // namespace gst_stripe

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/stats.h"
+
+namespace gst_stripe {
+
+GstStructure* to_structure(const Stats& s) {
+  return gst_structure_new(
+      "cuda-stripe-stats",                                                     //
+      "backend", G_TYPE_STRING, s.backend.c_str(),                             //
+      "device-name", G_TYPE_STRING, s.device_name.c_str(),                     //
+      "frames-in", G_TYPE_UINT64, guint64{s.frames_in},                        //
+      "frames-out", G_TYPE_UINT64, guint64{s.frames_out},                      //
+      "bytes-uploaded", G_TYPE_UINT64, guint64{s.bytes_uploaded},              //
+      "bytes-downloaded", G_TYPE_UINT64, guint64{s.bytes_downloaded},          //
+      "input-pinned-frames", G_TYPE_UINT64, guint64{s.input_pinned_frames},    //
+      "output-pinned-frames", G_TYPE_UINT64, guint64{s.output_pinned_frames},  //
+      "staged-frames", G_TYPE_UINT64, guint64{s.staged_frames},                //
+      "pinned-bytes", G_TYPE_UINT64, guint64{s.pinned_bytes},                  //
+      "stripes-per-frame", G_TYPE_UINT, s.stripes_per_frame,                   //
+      "streams", G_TYPE_UINT, s.streams,                                       //
+      "upstream-uses-pool", G_TYPE_BOOLEAN, static_cast<gboolean>(s.upstream_uses_pool), nullptr);
+}
+
+}  // namespace gst_stripe
