@@ -85,7 +85,6 @@ Ticket Engine::submit(const FrameJob& job, const FrameParameters& parameters) {
     throw_if_failed();
   } catch (const std::exception& cause) {
     fail(cause);
-    throw_if_failed();
   }
   slot.busy.store(true, std::memory_order_release);
   add(frames_submitted_, 1);
@@ -156,7 +155,6 @@ void Engine::wait(Ticket ticket) {
     finish_frame(slot);
   } catch (const std::exception& cause) {
     fail(cause);
-    throw_if_failed();
   }
   slot.busy.store(false, std::memory_order_release);
   add(frames_finished_, 1);
@@ -187,7 +185,9 @@ void Engine::hold_staging(PinnedBlock& block) {
 }
 
 void Engine::update_plan(const FrameParameters& parameters) {
-  if (plan_count_ == parameters.stripe_count && plan_layout_ == parameters.stripe_layout) return;
+  if (!stripes_.empty() && plan_count_ == parameters.stripe_count &&
+      plan_layout_ == parameters.stripe_layout)
+    return;
   stripes_ = make_plan({shape_.width, shape_.height, parameters.stripe_layout,
                         parameters.stripe_count, stripe_unit(shape_.layout, shape_.interlaced)});
   plan_count_ = parameters.stripe_count;
@@ -195,17 +195,28 @@ void Engine::update_plan(const FrameParameters& parameters) {
   stripes_per_frame_.store(static_cast<int>(stripes_.size()), std::memory_order_relaxed);
 }
 
+// The first cause stays. It is set before the queues are drained: a frame that another thread
+// submits meanwhile is either drained here, or that thread sees the failure and drains it.
 void Engine::fail(const std::exception& cause) {
-  drain_queues();
   const auto* device_error = dynamic_cast<const DeviceError*>(&cause);
-  const std::lock_guard lock(failure_mutex_);
-  if (failure_) return;
-  failure_ = device_error ? *device_error : DeviceError(DeviceErrorKind::failed, cause.what());
+  DeviceError first =
+      device_error ? *device_error : DeviceError(DeviceErrorKind::failed, cause.what());
+  {
+    const std::lock_guard lock(failure_mutex_);
+    if (!failure_) failure_ = first;
+    first = *failure_;
+  }
+  drain_queues();
+  throw first;
 }
 
-void Engine::throw_if_failed() const {
-  const std::lock_guard lock(failure_mutex_);
-  if (failure_) throw DeviceError(*failure_);
+void Engine::throw_if_failed() {
+  std::optional<DeviceError> failure;
+  {
+    const std::lock_guard lock(failure_mutex_);
+    failure = failure_;
+  }
+  if (failure) fail(*failure);
 }
 
 void Engine::drain_queues() noexcept {

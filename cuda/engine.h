@@ -113,8 +113,8 @@ class Engine {
   void copy_staged_output(const Slot& slot);
   void hold_staging(PinnedBlock& block);
   void update_plan(const FrameParameters& parameters);
-  void fail(const std::exception& cause);
-  void throw_if_failed() const;
+  [[noreturn]] void fail(const std::exception& cause);
+  void throw_if_failed();
   void drain_queues() noexcept;
 
   const std::shared_ptr<Device> device_;
@@ -127,7 +127,7 @@ class Engine {
   int plan_count_ = 0;
   Ticket next_ticket_ = 0;
 
-  mutable std::mutex failure_mutex_;  // a leaf; guards failure_
+  std::mutex failure_mutex_;  // a leaf; guards failure_
   std::optional<DeviceError> failure_;
 
   std::atomic<std::uint64_t> frames_submitted_{0};

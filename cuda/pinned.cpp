@@ -38,18 +38,22 @@ PinnedBlock PinnedCache::acquire(std::size_t size_bytes) {
   const std::size_t pages = (std::max<std::size_t>(size_bytes, 1) + page_bytes - 1) / page_bytes;
   const std::size_t rounded_bytes = pages * page_bytes;
   if (std::byte* data = take_idle(rounded_bytes)) return {this, data, rounded_bytes};
-  {
-    const std::lock_guard lock(mutex_);
-    ++allocations_;
-  }
   try {
-    return {this, source_->allocate(rounded_bytes), rounded_bytes};
+    return ask_source(rounded_bytes);
   } catch (const DeviceError& error) {
     if (error.kind() != DeviceErrorKind::out_of_pinned_memory || idle_bytes() == 0) throw;
   }
   // Blocks of other sizes may be what stands in the way.
   trim();
-  return {this, source_->allocate(rounded_bytes), rounded_bytes};
+  return ask_source(rounded_bytes);
+}
+
+PinnedBlock PinnedCache::ask_source(std::size_t size_bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    ++allocations_;
+  }
+  return {this, source_->allocate(size_bytes), size_bytes};
 }
 
 void PinnedCache::trim() noexcept { shrink_to(0); }

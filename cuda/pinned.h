@@ -85,6 +85,7 @@ class PinnedCache {
     std::byte* data;
   };
 
+  PinnedBlock ask_source(std::size_t size_bytes);
   void put_back(std::byte* data, std::size_t size_bytes) noexcept;
   std::byte* take_idle(std::size_t size_bytes) noexcept;
   void shrink_to(std::size_t bound_bytes) noexcept;
