@@ -30,11 +30,16 @@ struct PlaneLine {
   throw FrameError(what + "; fix the element or application that made the buffer");
 }
 
+std::string name_of(GstVideoFormat format) {
+  const gchar* name =
+      format == GST_VIDEO_FORMAT_UNKNOWN ? nullptr : gst_video_format_to_string(format);
+  return name ? name : "unknown";
+}
+
 void check_meta(const GstVideoMeta& meta, const GstVideoInfo& info) {
   if (meta.format != GST_VIDEO_INFO_FORMAT(&info))
-    refuse(std::string("the buffer's GstVideoMeta says format ") +
-           gst_video_format_to_string(meta.format) + ", the caps say " +
-           gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info)));
+    refuse("the buffer's GstVideoMeta says format " + name_of(meta.format) + ", the caps say " +
+           name_of(GST_VIDEO_INFO_FORMAT(&info)));
   if (meta.n_planes < GST_VIDEO_INFO_N_PLANES(&info))
     refuse("the buffer's GstVideoMeta has fewer planes than its format");
   if (meta.width < static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)) ||

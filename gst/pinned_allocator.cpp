@@ -56,6 +56,12 @@ GstMemory* share_memory(GstMemory* memory, gssize offset, gssize size) {
   return GST_MEMORY_CAST(shared);
 }
 
+gboolean is_span(GstMemory* first, GstMemory* second, gsize* offset) {
+  if (offset) *offset = first->offset - first->parent->offset;
+  return to_pinned(first)->data + first->offset + first->size ==
+         to_pinned(second)->data + second->offset;
+}
+
 gsize bytes_to_alignment(const std::byte* data, gsize align_mask) {
   return -reinterpret_cast<guintptr>(data) & align_mask;
 }
@@ -110,6 +116,7 @@ void pinned_allocator_init(PinnedAllocator* self) {
   allocator->mem_map = map_memory;
   allocator->mem_unmap = unmap_memory;
   allocator->mem_share = share_memory;
+  allocator->mem_is_span = is_span;
 }
 
 void pinned_allocator_finalize(GObject* object) {
