@@ -13,8 +13,8 @@ namespace stripe {
 
 /// A 3x4 matrix on 8-bit component codes, as integers.
 ///
-/// Units: coefficients and offsets in 2^-16 of a code. The sum of a row's |coefficients| stays
-/// below 64 and |offset| below 2^13 codes, so that int holds every sum.
+/// Units:   coefficients and offsets in 2^-16 of a code. The sum of a row's |coefficients| stays
+///          below 64 and |offset| below 2^13 codes, so that int holds every sum.
 struct Affine {
   int coefficient[3][3];
   int offset[3];
@@ -34,7 +34,8 @@ STRIPE_HOST_DEVICE constexpr unsigned char affine_code(int sum) {
   return static_cast<unsigned char>(code < 0 ? 0 : code > 255 ? 255 : code);
 }
 
-/// Row `row` of the matrix on one component alone: what a row means whose other coefficients are 0.
+/// Row `row` of the matrix on one component alone: what a row means whose other coefficients are
+/// 0.
 STRIPE_HOST_DEVICE constexpr unsigned char affine_diagonal(const Affine& affine, int row,
                                                            int value) {
   return affine_code(affine.coefficient[row][row] * value + affine.offset[row]);

@@ -26,7 +26,7 @@ const CudaDeviceEntry* find_usable(const CudaFacts& facts, int id) {
 std::string no_device_reason(const CudaFacts& facts) {
   std::string reason = "the driver shows no CUDA device to this process";
   if (!facts.visible_devices.empty())
-    reason += " (CUDA_VISIBLE_DEVICES=" + facts.visible_devices + ")";
+    reason += " (CUDA_VISIBLE_DEVICES=" + facts.visible_devices + "; unset it or name another)";
   return reason;
 }
 
@@ -89,6 +89,27 @@ BackendChoice choose_backend(Backend wanted, int cuda_device_id, const CudaFacts
                       "CUDA device " + std::to_string(cuda_device_id) +
                           " cannot be used; the devices are: " + describe_devices(facts));
   return {Backend::cuda, entry->id, {}};
+}
+
+OpenedBackend open_backend(
+    Backend wanted, int cuda_device_id, CudaFacts facts,
+    const std::function<std::shared_ptr<Device>(const BackendChoice&)>& open) {
+  for (;;) {
+    const BackendChoice choice = choose_backend(wanted, cuda_device_id, facts);
+    try {
+      return {open(choice), choice.fallback_reason};
+    } catch (const DeviceError& error) {
+      facts.failure = cuda_facts().failure;
+      if (choice.backend == Backend::host || cuda_device_id >= 0 || !facts.failure.empty()) throw;
+      // With this one struck off, the next choice is the next device, or says why there is none.
+      for (CudaDeviceEntry& entry : facts.devices)
+        if (entry.id == choice.cuda_device_id) entry.problem = error.what();
+    }
+  }
+}
+
+OpenedBackend open_backend(Backend wanted, int cuda_device_id) {
+  return open_backend(wanted, cuda_device_id, cuda_facts(), open_device);
 }
 
 std::shared_ptr<Device> open_device(const BackendChoice& choice) {

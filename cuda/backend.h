@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,19 +36,20 @@ struct CudaFacts {
   int toolkit_version = 0;
   CudaEnumeration enumeration = CudaEnumeration::no_device;
   std::string error;            ///< the driver's words where the enumeration failed
-  std::string visible_devices;  ///< CUDA_VISIBLE_DEVICES, empty where unset
+  std::string visible_devices;  ///< CUDA_VISIBLE_DEVICES in quotes, empty where unset
   std::vector<CudaDeviceEntry> devices;
   std::string failure;  ///< first sticky error of this process; empty: none
 };
 
 /// Gathers the facts; the driver is asked once a process, `failure` is up to date at each call.
 ///
-/// Thread: any. Errors: none are thrown; a failure is a fact.
+/// Thread:  any.
+/// Errors:  none are thrown; a failure is a fact.
 CudaFacts cuda_facts();
 
 /// Why CUDA can't be used, as a sentence for the user; empty where some device is usable.
 ///
-/// Thread: any, a pure function of `facts`.
+/// Thread:  any, a pure function of `facts`.
 std::string why_not_cuda(const CudaFacts& facts);
 
 /// The devices as a list for messages, one clause a device: `0: NVIDIA H200 (sm_90)`.
@@ -60,15 +62,30 @@ struct BackendChoice {
   std::string fallback_reason;      ///< automatic fell back to the host: why; else empty
 };
 
-/// Decides. -1 is the first usable device. An id that is not usable is an error, under `automatic`
-/// too, except where there is no device at all.
+/// Decides. -1 is the first usable device; the host takes no notice of the id. An id that is not
+/// usable is an error, under `automatic` too, except where there is no device at all.
 ///
-/// Errors: throws DeviceError, not_found, with the reason or the list of devices; failed where CUDA
-/// has
-///         failed earlier in this process.
+/// Errors:  throws DeviceError, not_found, with the reason or the list of devices; failed where
+///          CUDA has failed earlier in this process.
 BackendChoice choose_backend(Backend wanted, int cuda_device_id, const CudaFacts& facts);
 
 /// Opens what was chosen.
 std::shared_ptr<Device> open_device(const BackendChoice& choice);
+
+/// A device, and why it is the host's where `automatic` would rather have had CUDA.
+struct OpenedBackend {
+  std::shared_ptr<Device> device;
+  std::string fallback_reason;
+};
+
+/// Chooses and opens. A device that is listed and can't be opened (another process has it for
+/// itself, no memory for a context) is passed over where none was asked for by its id.
+///
+/// Thread:  any.
+/// Errors:  as choose_backend and `open`.
+OpenedBackend open_backend(
+    Backend wanted, int cuda_device_id, CudaFacts facts,
+    const std::function<std::shared_ptr<Device>(const BackendChoice&)>& open);
+OpenedBackend open_backend(Backend wanted, int cuda_device_id);
 
 }  // namespace stripe

@@ -44,14 +44,21 @@ const DriverFunctions& driver_functions() {
 }  // namespace
 
 CudaContextScope::CudaContextScope(int device_id) {
-  throw_if_cuda_failed();
   const DriverFunctions& driver = driver_functions();
   if (driver.ctx_get_current(&previous_) != CUDA_SUCCESS) previous_ = nullptr;
-  STRIPE_CUDA_CHECK(cudaSetDevice(device_id));
+  try {
+    STRIPE_CUDA_CHECK(cudaSetDevice(device_id));
+  } catch (...) {
+    restore();
+    throw;
+  }
 }
 
-CudaContextScope::~CudaContextScope() {
-  if (driver_functions().ctx_set_current(previous_) != CUDA_SUCCESS)
+CudaContextScope::~CudaContextScope() { restore(); }
+
+void CudaContextScope::restore() noexcept {
+  const CUresult status = driver_functions().ctx_set_current(previous_);
+  if (status != CUDA_SUCCESS && status != CUDA_ERROR_DEINITIALIZED)
     warn("the calling thread's CUDA context could not be put back");
 }
 

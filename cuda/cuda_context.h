@@ -5,13 +5,15 @@
 
 namespace stripe {
 
-/// Makes a device current for its scope and then puts back the context that the calling thread had:
-/// streaming threads belong to others too.
+/// Makes a device current for its scope and then puts back the context that the calling thread
+/// had: streaming threads belong to others too.
 ///
-/// Thread: lives on one thread.
-/// Errors: the constructor throws DeviceError; also when CUDA has failed in this process.
-/// Source: CUDA Driver API, cuCtxGetCurrent and cuCtxSetCurrent, found through the runtime, so that
-///         nothing links libcuda.
+/// Thread:  lives on one thread.
+/// Errors:  the constructor throws DeviceError, and leaves the thread's context as it was. It
+///          does not ask whether CUDA has failed in this process: what waits for a device, or
+///          frees what it used, has to reach the driver then too.
+/// Source:  CUDA Driver API, cuCtxGetCurrent and cuCtxSetCurrent, found through the runtime, so
+///          that nothing links libcuda.
 class CudaContextScope {
  public:
   explicit CudaContextScope(int device_id);
@@ -19,12 +21,14 @@ class CudaContextScope {
   ~CudaContextScope();
 
  private:
+  void restore() noexcept;
+
   CUcontext previous_ = nullptr;
 };
 
 /// The whole allocation or registration that an address of page-locked host memory belongs to.
 ///
-/// Units: bytes; `size_bytes` is 0 for memory that CUDA does not know, or not as host memory.
+/// Units:   bytes; `size_bytes` is 0 for memory that CUDA does not know, or not as host memory.
 struct CudaHostRange {
   const void* begin = nullptr;
   unsigned long long size_bytes = 0;

@@ -14,8 +14,8 @@ namespace stripe {
 
 namespace {
 
-// Runs the clean-up of a destructor with the device current. After a sticky error there is nothing
-// left to clean up: the driver frees all when the process ends.
+// Runs the clean-up of a destructor with the device current. Where it can't be made current (the
+// process ends, the context is gone), there is nothing left to clean up.
 template <typename Cleanup>
 void with_device(int device_id, Cleanup cleanup) noexcept {
   try {
@@ -28,6 +28,7 @@ void with_device(int device_id, Cleanup cleanup) noexcept {
 class CudaMemory final : public DeviceMemory {
  public:
   CudaMemory(int device_id, std::size_t size_bytes) : device_id_(device_id) {
+    throw_if_cuda_failed();
     const CudaContextScope scope(device_id);
     STRIPE_CUDA_CHECK(cudaMalloc(&data_, size_bytes));
   }
@@ -46,6 +47,7 @@ class CudaMemory final : public DeviceMemory {
 class CudaEvent final : public Event {
  public:
   explicit CudaEvent(int device_id) : device_id_(device_id) {
+    throw_if_cuda_failed();
     const CudaContextScope scope(device_id);
     STRIPE_CUDA_CHECK(
         cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync));
@@ -75,6 +77,7 @@ bool is_contiguous(const CopyJob& job) {
 class CudaQueue final : public Queue {
  public:
   explicit CudaQueue(int device_id) : device_id_(device_id) {
+    throw_if_cuda_failed();
     const CudaContextScope scope(device_id);
     STRIPE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
   }
@@ -87,6 +90,7 @@ class CudaQueue final : public Queue {
   }
 
   void copy(const CopyJob& job) override {
+    throw_if_cuda_failed();
     const CudaContextScope scope(device_id_);
     const cudaMemcpyKind kind =
         job.direction == CopyDirection::upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
@@ -100,11 +104,13 @@ class CudaQueue final : public Queue {
   }
 
   void launch(const Operation& operation, const KernelJob& job) override {
+    throw_if_cuda_failed();
     const CudaContextScope scope(device_id_);
     launch_cuda_kernels(operation, job, stream_);
   }
 
   void record(Event& event) override {
+    throw_if_cuda_failed();
     const CudaContextScope scope(device_id_);
     STRIPE_CUDA_CHECK(cudaEventRecord(static_cast<CudaEvent&>(event).get(), stream_));
   }
@@ -139,9 +145,8 @@ class CudaDevice final : public Device {
   }
   std::unique_ptr<Queue> create_queue() override { return std::make_unique<CudaQueue>(id_); }
   std::unique_ptr<Event> create_event() override { return std::make_unique<CudaEvent>(id_); }
-  PinnedBlock allocate_pinned(std::size_t size_bytes) override {
-    return pinned_cache().acquire(size_bytes);
-  }
+  PinnedCache& pinned() noexcept override { return pinned_cache(); }
+  bool needs_page_lock() const noexcept override { return true; }
 
   bool is_page_locked(const std::byte* data, std::size_t size_bytes) const noexcept override {
     try {
@@ -156,6 +161,7 @@ class CudaDevice final : public Device {
   }
 
   void prepare(const Operation& operation) override {
+    throw_if_cuda_failed();
     const CudaContextScope scope(id_);
     load_cuda_kernels(operation);
   }

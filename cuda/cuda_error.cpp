@@ -26,7 +26,9 @@ ProcessFailure& process_failure() {
 // helps.
 bool is_sticky(cudaError_t status) {
   switch (status) {
+    case cudaErrorContained:
     case cudaErrorECCUncorrectable:
+    case cudaErrorExternalDevice:
     case cudaErrorNvlinkUncorrectable:
     case cudaErrorIllegalAddress:
     case cudaErrorLaunchTimeout:
@@ -37,6 +39,8 @@ bool is_sticky(cudaError_t status) {
     case cudaErrorInvalidAddressSpace:
     case cudaErrorInvalidPc:
     case cudaErrorLaunchFailure:
+    case cudaErrorMpsClientTerminated:
+    case cudaErrorTensorMemoryLeak:
     case cudaErrorUnknown:
       return true;
     default:
@@ -51,6 +55,9 @@ DeviceErrorKind kind_of(cudaError_t status) {
     case cudaErrorDevicesUnavailable:
     case cudaErrorInsufficientDriver:
     case cudaErrorNoKernelImageForDevice:
+    case cudaErrorInvalidDeviceFunction:
+    case cudaErrorInvalidKernelImage:
+    case cudaErrorInvalidPtx:
     case cudaErrorUnsupportedPtxVersion:
       return DeviceErrorKind::not_found;
     case cudaErrorMemoryAllocation:

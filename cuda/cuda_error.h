@@ -16,8 +16,8 @@
 
 namespace stripe {
 
-/// Throws for any status but success, after the runtime's last error is cleared. A sticky error is
-/// remembered as the process's failure.
+/// Throws for any status but success, after the runtime's last error is cleared. A sticky error
+/// is remembered as the process's failure.
 void check_cuda(cudaError_t status, const char* call);
 
 /// The same without an exception.

@@ -67,7 +67,7 @@ void launch_copy_rows(const RowsJob& job, cudaStream_t stream) {
   const dim3 grid(blocks((job.row_bytes + sizeof(Unit) - 1) / sizeof(Unit), block.x),
                   std::min(blocks(job.rows, block.y), max_grid_y));
   copy_rows<Unit><<<grid, block, 0, stream>>>(job);
-  STRIPE_CUDA_CHECK(cudaPeekAtLastError());
+  check_cuda(cudaPeekAtLastError(), "launch of copy_rows");
 }
 
 RowsJob make_rows_job(const KernelJob& job, int plane) {
@@ -110,7 +110,7 @@ void launch_affine(const Affine& affine, const KernelJob& job, cudaStream_t stre
     const dim3 grid(blocks(group.width, block.x),
                     std::min(blocks(group.height, block.y), max_grid_y));
     affine_samples<<<grid, block, 0, stream>>>(affine, groups.jobs[i]);
-    STRIPE_CUDA_CHECK(cudaPeekAtLastError());
+    check_cuda(cudaPeekAtLastError(), "launch of affine_samples");
   }
 }
 

@@ -4,13 +4,14 @@
 #include <cuda_runtime_api.h>
 
 #include <atomic>
-#include <mutex>
-#include <set>
+#include <cstdint>
+#include <string>
 
 #include "cuda/backend.h"
 #include "cuda/cuda_context.h"
 #include "cuda/cuda_device.h"
 #include "cuda/cuda_error.h"
+#include "cuda/log.h"
 #include "cuda/plain_memory.h"
 
 namespace stripe {
@@ -27,7 +28,13 @@ int pinning_device_id() {
   return choose_backend(Backend::cuda, -1, facts).cuda_device_id;
 }
 
-std::byte* allocate_page_locked(int device_id, std::size_t size_bytes) {
+// cudaHostAlloc promises no alignment; that it gives whole pages is what everybody sees, and what
+// the blocks' users rely on.
+bool is_on_a_page(const void* data) {
+  return reinterpret_cast<std::uintptr_t>(data) % PinnedCache::page_bytes == 0;
+}
+
+PinnedStorage allocate_page_locked(int device_id, std::size_t size_bytes) {
   const CudaContextScope scope(device_id);
   void* data = nullptr;
   const cudaError_t status = cudaHostAlloc(&data, size_bytes, cudaHostAllocPortable);
@@ -38,43 +45,47 @@ std::byte* allocate_page_locked(int device_id, std::size_t size_bytes) {
                           std::to_string(size_bytes) + " bytes");
   }
   STRIPE_CUDA_CHECK(status);
-  return static_cast<std::byte*>(data);
+  if (!is_on_a_page(data)) {
+    STRIPE_CUDA_WARN(cudaFreeHost(data));
+    throw DeviceError(DeviceErrorKind::failed, "cudaHostAlloc: memory that begins within a page");
+  }
+  return {static_cast<std::byte*>(data), size_bytes, true};
 }
 
 class ProcessPinnedSource final : public PinnedSource {
  public:
-  std::byte* allocate(std::size_t size_bytes) override {
+  PinnedStorage allocate(std::size_t size_bytes) override {
     const int device_id = pinning_device_id();
-    if (device_id >= 0) return allocate_page_locked(device_id, size_bytes);
-    std::byte* data = allocate_plain_pages(size_bytes);
-    const std::lock_guard lock(mutex_);
-    plain_.insert(data);
-    return data;
+    if (device_id < 0) return plain_.allocate(size_bytes);
+    try {
+      return allocate_page_locked(device_id, size_bytes);
+    } catch (const DeviceError& error) {
+      // Without pages to lock the cache can let idle blocks go. Without a context (the device is
+      // another process's, this one was forked) there never will be any: plain memory is staged.
+      if (error.kind() == DeviceErrorKind::out_of_pinned_memory) throw;
+      warn(error.what());
+      return plain_.allocate(size_bytes);
+    }
   }
 
-  void release(std::byte* data, std::size_t) noexcept override {
-    if (forget_plain(data)) {
-      release_plain_pages(data);
+  void release(const PinnedStorage& storage) noexcept override {
+    if (!storage.page_locked) {
+      plain_.release(storage);
       return;
     }
-    // After a sticky error the driver frees nothing: the block is left to the end of the process.
+    // After a sticky error the driver frees nothing: the block is left to the process's end.
     const int device_id = pinning_device_id();
     if (device_id < 0) return;
     try {
       const CudaContextScope scope(device_id);
-      STRIPE_CUDA_WARN(cudaFreeHost(data));
-    } catch (const DeviceError&) {
+      STRIPE_CUDA_WARN(cudaFreeHost(storage.data));
+    } catch (const DeviceError& error) {
+      warn(error.what());
     }
   }
 
  private:
-  bool forget_plain(std::byte* data) noexcept {
-    const std::lock_guard lock(mutex_);
-    return plain_.erase(data) > 0;
-  }
-
-  std::mutex mutex_;            // a leaf
-  std::set<std::byte*> plain_;  // blocks from times without a usable device
+  PlainSource plain_;
 };
 
 }  // namespace

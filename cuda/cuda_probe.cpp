@@ -11,12 +11,6 @@ namespace stripe {
 
 namespace {
 
-int attribute(cudaDeviceAttr which, int id) {
-  int value = 0;
-  STRIPE_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, id));
-  return value;
-}
-
 // Found out without making a context, which would take memory on every device of the machine.
 std::string find_problem(const CudaDeviceEntry& entry, int compute_mode) {
   if (compute_mode == cudaComputeModeProhibited) return "its compute mode is Prohibited";
@@ -27,18 +21,23 @@ std::string find_problem(const CudaDeviceEntry& entry, int compute_mode) {
   return {};
 }
 
+// A device that can't even be asked is left out; it must not end CUDA on the others.
 CudaDeviceEntry describe_device(int id) {
   CudaDeviceEntry entry{id, "unknown device", 0, 0, {}};
-  try {
-    cudaDeviceProp properties;
-    STRIPE_CUDA_CHECK(cudaGetDeviceProperties(&properties, id));
-    entry.name = properties.name;
-    entry.compute_major = properties.major;
-    entry.compute_minor = properties.minor;
-    entry.problem = find_problem(entry, attribute(cudaDevAttrComputeMode, id));
-  } catch (const DeviceError& error) {
-    entry.problem = error.what();
+  cudaDeviceProp properties;
+  int compute_mode = cudaComputeModeDefault;
+  cudaError_t status = cudaGetDeviceProperties(&properties, id);
+  if (status == cudaSuccess)
+    status = cudaDeviceGetAttribute(&compute_mode, cudaDevAttrComputeMode, id);
+  if (status != cudaSuccess) {
+    entry.problem = cudaGetErrorString(status);
+    cudaGetLastError();
+    return entry;
   }
+  entry.name = properties.name;
+  entry.compute_major = properties.major;
+  entry.compute_minor = properties.minor;
+  entry.problem = find_problem(entry, compute_mode);
   return entry;
 }
 
@@ -59,7 +58,8 @@ CudaFacts gather_facts() {
   CudaFacts facts;
   facts.built = true;
   facts.toolkit_version = CUDART_VERSION;
-  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES")) facts.visible_devices = visible;
+  if (const char* visible = std::getenv("CUDA_VISIBLE_DEVICES"))
+    facts.visible_devices.append("\"").append(visible).append("\"");
   // 0 and success where there is no driver library
   if (cudaDriverGetVersion(&facts.driver_version) != cudaSuccess) facts.driver_version = 0;
   if (facts.driver_version == 0) return facts;

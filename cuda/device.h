@@ -23,14 +23,15 @@ class DeviceMemory {
 
 /// A point in a queue's work that the CPU can wait for.
 ///
-/// Thread: record from one thread at a time; wait from any.
+/// Owner:   the caller; an event may go while a queue still has to pass its mark.
+/// Thread:  record from one thread at a time; wait from any.
 class Event {
  public:
   virtual ~Event() = default;
 
-  /// Returns once everything before the last Queue::record of this event is done; at once if it was
-  /// never recorded. Does not spin.
-  /// Errors: throws DeviceError; it may name a failure of any work queued earlier.
+  /// Returns once everything before the last Queue::record of this event is done; at once if it
+  /// was never recorded. Does not spin.
+  /// Errors:  throws DeviceError; it may name a failure of any work queued earlier.
   virtual void wait() = 0;
 };
 
@@ -39,10 +40,9 @@ enum class CopyDirection { upload, download };
 
 /// Rows of bytes to copy between host and device memory.
 ///
-/// Units: bytes; `row_bytes` and `rows` at least 1, pitches positive and at least `row_bytes` where
-/// there
-///        is more than one row.
-/// Owner: the caller keeps both sides alive until the queue has passed the copy.
+/// Units:   bytes; `row_bytes` and `rows` at least 1, pitches positive and at least `row_bytes`
+///          where there is more than one row. A single row's pitches mean nothing.
+/// Owner:   the caller keeps both sides alive until the queue has passed the copy.
 struct CopyJob {
   std::byte* to;
   std::ptrdiff_t to_pitch_bytes;
@@ -53,10 +53,12 @@ struct CopyJob {
   CopyDirection direction;
 };
 
-/// A stripe for a kernel: the same layout and rectangle in both images, which lie in device memory.
+/// A stripe for a kernel: the same layout and rectangle in both images, which lie in device
+/// memory.
 ///
-/// Units: `area` in luma samples of the whole picture that `input` and `output` view.
-/// Owner: the caller keeps both images' memory alive until the queue has passed the kernel.
+/// Units:   `area` in luma samples of the whole picture that `input` and `output` view.
+/// Owner:   the caller keeps both images' memory alive until the queue has passed the kernel. The
+///          images do not overlap.
 struct KernelJob {
   PixelLayout layout;
   ConstImage input;
@@ -67,8 +69,8 @@ struct KernelJob {
 /// Work in order: each piece begins when the one before is done. Several queues of a device run
 /// beside each other.
 ///
-/// Thread: one at a time; synchronize from any, beside the others.
-/// Errors: each call throws DeviceError, and has then queued nothing.
+/// Thread:  one at a time; synchronize from any, beside the others.
+/// Errors:  each call throws DeviceError, and has then queued nothing.
 class Queue {
  public:
   /// Waits for the work that is still queued; never throws.
@@ -95,8 +97,8 @@ struct DeviceInfo {
 
 /// A device and what it offers: memory, in-order queues, events, kernels.
 ///
-/// Thread: any. What it makes keeps whatever of the device it needs alive.
-/// Errors: throws DeviceError.
+/// Thread:  any. What it makes keeps whatever of the device it needs alive.
+/// Errors:  throws DeviceError.
 class Device {
  public:
   virtual ~Device() = default;
@@ -106,10 +108,21 @@ class Device {
   virtual std::unique_ptr<Queue> create_queue() = 0;
   virtual std::unique_ptr<Event> create_event() = 0;
 
-  /// A page-locked block that this device can copy from and to.
-  virtual PinnedBlock allocate_pinned(std::size_t size_bytes) = 0;
+  /// Where blocks come from that this device copies from and to without waiting.
+  ///
+  /// Owner:   the process; it outlives every device.
+  virtual PinnedCache& pinned() noexcept = 0;
+
+  /// A block of pinned().
+  virtual PinnedBlock allocate_pinned(std::size_t size_bytes) {
+    return pinned().acquire(size_bytes);
+  }
+
+  /// Whether copies depend on page-locked memory; the CPU's own don't.
+  virtual bool needs_page_lock() const noexcept = 0;
 
   /// Whether memory that somebody else allocated is page-locked for this device, from end to end.
+  /// The host device knows of none.
   virtual bool is_page_locked(const std::byte* data, std::size_t size_bytes) const noexcept = 0;
 
   /// Loads the kernel that `operation` needs, so that the first frame does not pay for it.

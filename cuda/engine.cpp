@@ -62,7 +62,7 @@ std::uint64_t size_of(const CopyJob& job) { return std::uint64_t{job.row_bytes} 
 
 Engine::Engine(std::shared_ptr<Device> device, const FrameShape& shape,
                const EngineOptions& options)
-    : device_(std::move(device)), shape_(shape), options_(options) {
+    : device_(std::move(device)), shape_(shape) {
   check(shape, options);
   for (int i = 0; i < options.depth; ++i)
     slots_.push_back(std::make_unique<Slot>(*device_, shape, options.stream_count));
@@ -116,7 +116,7 @@ void Engine::start_stripe(Slot& slot, const FrameJob& job, const Operation& oper
 
 void Engine::upload(Slot& slot, const FrameJob& job, const Rect& stripe, Queue& queue) {
   const bool staged = job.input_access == HostAccess::staged;
-  const Image staging = view_of(slot.layout, slot.input_staging.data());
+  const Image staging = staged ? view_of(slot.layout, slot.input_staging.data()) : Image{};
   for (int p = 0; p < shape_.layout.plane_count; ++p) {
     const PlaneArea area = plane_area(shape_.layout, p, stripe);
     ConstPlane from = job.input.planes[p];

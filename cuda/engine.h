@@ -19,7 +19,7 @@ namespace stripe {
 
 /// What all frames of an engine have in common.
 ///
-/// Units: luma samples, at least 1 x 1.
+/// Units:   luma samples, at least 1 x 1.
 struct FrameShape {
   PixelLayout layout;
   int width;
@@ -48,8 +48,9 @@ enum class HostAccess {
 
 /// A frame to read and one to write.
 ///
-/// Owner: the caller keeps both until Engine::wait of the ticket has returned. They must not
-/// overlap. Units: pitches of directly accessed planes are positive and at least a row.
+/// Owner:   the caller keeps both until Engine::wait of the ticket has returned. They must not
+///          overlap.
+/// Units:   pitches of directly accessed planes are positive and at least a row.
 struct FrameJob {
   ConstImage input;
   HostAccess input_access;
@@ -74,15 +75,15 @@ struct EngineCounters {
 /// Frames in, tickets out: cuts each frame into stripes and runs upload, kernel and download of
 /// stripe k of frame f with n stripes on queue (f * n + k) mod stream_count.
 ///
-/// Thread: submit from one thread at a time, wait from one thread at a time; both may run at once,
-/// and
-///         counters() beside them.
-/// Errors: DeviceError. After the first one nothing of the engine's uses any frame any more; submit
-/// and
-///         wait throw that error again. Other exceptions are the caller's mistakes.
+/// Thread:  submit from one thread at a time, wait from one thread at a time; both may run at
+///          once, and counters() beside them.
+/// Errors:  DeviceError. Once submit and wait have returned after the first one, nothing of the
+///          engine's uses any frame any more; both throw that error again. Other exceptions are
+///          the caller's mistakes, and change nothing.
 class Engine {
  public:
-  /// Allocates everything that frames in the steady state need.
+  /// Allocates everything that frames in the steady state need; only staging blocks are taken
+  /// when a frame first needs one.
   Engine(std::shared_ptr<Device> device, const FrameShape& shape, const EngineOptions& options);
   Engine(const Engine&) = delete;
 
@@ -90,13 +91,14 @@ class Engine {
   ~Engine();
 
   /// Starts a frame. Input that is staged is read before this returns.
-  /// Errors: throws std::logic_error when `depth` frames were not waited for yet.
+  /// Errors:  throws std::logic_error when `depth` frames were not waited for yet.
   Ticket submit(const FrameJob& job, const FrameParameters& parameters);
 
   /// Returns when the frame's output is complete. Every ticket is waited for once, in order.
+  /// Errors:  throws std::logic_error for a ticket that is not in flight.
   void wait(Ticket ticket);
 
-  /// Loads what `operation` needs; submit does not.
+  /// Loads what `operation` needs; submit does not. An error leaves the engine as it was.
   void prepare(const Operation& operation);
 
   EngineCounters counters() const noexcept;
@@ -119,7 +121,6 @@ class Engine {
 
   const std::shared_ptr<Device> device_;
   const FrameShape shape_;
-  const EngineOptions options_;
 
   // Used by the submitting thread alone.
   std::vector<Rect> stripes_;

@@ -10,7 +10,7 @@ namespace stripe {
 
 /// Where the planes of a frame lie in a block of the engine's own (device memory, or staging).
 ///
-/// Units: bytes from the block's start.
+/// Units:   bytes from the block's start.
 struct FrameLayout {
   std::array<std::size_t, max_planes> offset_bytes{};
   std::array<std::ptrdiff_t, max_planes> pitch_bytes{};

@@ -16,7 +16,7 @@ struct GroupJobs {
 
 /// What an affine kernel has to do for a stripe.
 ///
-/// Thread: any, pure arithmetic.
+/// Thread:  any, pure arithmetic.
 GroupJobs make_group_jobs(const KernelJob& job);
 
 }  // namespace stripe

@@ -119,7 +119,13 @@ class HostQueue final : public Queue {
 
   void record(Event& event) override {
     const std::shared_ptr<Marks>& marks = static_cast<HostEvent&>(event).marks();
-    push(Mark{marks, marks->add()});
+    const std::uint64_t number = marks->add();
+    try {
+      push(Mark{marks, number});
+    } catch (...) {
+      marks->pass(number);  // or who waits for the event waits for ever
+      throw;
+    }
   }
 
   void synchronize() override {
@@ -170,11 +176,8 @@ class HostDevice final : public Device {
   }
   std::unique_ptr<Queue> create_queue() override { return std::make_unique<HostQueue>(); }
   std::unique_ptr<Event> create_event() override { return std::make_unique<HostEvent>(); }
-  PinnedBlock allocate_pinned(std::size_t size_bytes) override {
-    return pinned_cache().acquire(size_bytes);
-  }
-
-  // Whether the CPU's pages are locked makes no difference to the CPU.
+  PinnedCache& pinned() noexcept override { return plain_cache(); }
+  bool needs_page_lock() const noexcept override { return false; }
   bool is_page_locked(const std::byte*, std::size_t) const noexcept override { return false; }
 
   void prepare(const Operation&) override {}

@@ -20,8 +20,8 @@ struct Rect {
 
 /// A view of one plane: where its first row begins and how far the next row is.
 ///
-/// Units: bytes; `pitch_bytes` may be negative in host memory (rows that go up in memory).
-/// Owner: somebody else; a view never owns.
+/// Units:   bytes; `pitch_bytes` may be negative in host memory (rows that go up in memory).
+/// Owner:   somebody else; a view never owns.
 template <typename Byte>
 struct BasicPlane {
   Byte* data = nullptr;
@@ -49,7 +49,7 @@ inline ConstImage as_const(const Image& image) {
 
 /// The part of one plane that a rectangle of the picture covers.
 ///
-/// Units: bytes across, rows down. `x_bytes` and `y` are from the plane's first byte.
+/// Units:   bytes across, rows down. `x_bytes` and `y` are from the plane's first byte.
 struct PlaneArea {
   std::size_t x_bytes;
   std::size_t y;
@@ -57,10 +57,10 @@ struct PlaneArea {
   std::size_t rows;
 };
 
-/// The part of `plane` that `rect` covers. Chroma is rounded up, never truncated: a sample belongs
-/// to every rectangle that has a pixel of its block.
+/// The part of `plane` that `rect` covers. Chroma is rounded up, never truncated: a sample
+/// belongs to every rectangle that has a pixel of its block.
 ///
-/// Units: `rect` in luma samples; it begins on a whole block of the format.
+/// Units:   `rect` in luma samples; it begins on a whole block of the format.
 PlaneArea plane_area(const PixelLayout& layout, int plane, const Rect& rect);
 
 /// Bytes from the first byte of an area's first row to behind the last byte of its last row, for

@@ -5,7 +5,7 @@ namespace stripe {
 
 /// Receives what destructors, which never throw, have to say. `message` is valid during the call.
 ///
-/// Thread: called from any thread, with no lock held.
+/// Thread:  called from any thread, with no lock held.
 using WarningSink = void (*)(const char* message);
 
 /// Sets the process's sink; by default warnings go nowhere.

@@ -8,16 +8,6 @@
 
 namespace stripe {
 
-namespace {
-
-class PlainSource final : public PinnedSource {
- public:
-  std::byte* allocate(std::size_t size_bytes) override { return allocate_plain_pages(size_bytes); }
-  void release(std::byte* data, std::size_t) noexcept override { release_plain_pages(data); }
-};
-
-}  // namespace
-
 CudaFacts cuda_facts() { return {}; }
 
 std::shared_ptr<Device> open_cuda_device(int) {

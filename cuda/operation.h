@@ -26,8 +26,8 @@ struct Colorimetry {
 
 /// An effect made ready for one layout: which kernel runs, and its parameters.
 ///
-/// Units: `affine` maps the component codes of a pixel, in the layout's order.
-/// Owner: a value, trivially copyable; it travels to kernels as it is.
+/// Units:   `affine` maps the component codes of a pixel, in the layout's order.
+/// Owner:   a value, trivially copyable; it travels to kernels as it is.
 struct Operation {
   enum class Kernel : unsigned char { copy, affine };
 
@@ -35,12 +35,12 @@ struct Operation {
   Affine affine = identity_affine();
 };
 
-/// Composes what `effect` means on R'G'B' with the frame's own component space, in double, into one
-/// matrix. An effect that comes to nothing (gray on a GRAY format) becomes the copy.
+/// Composes what `effect` means on R'G'B' with the frame's own component space, in double, into
+/// one matrix. An effect that comes to nothing (gray on a GRAY format) becomes the copy.
 ///
-/// Thread: any, pure arithmetic.
-/// Errors: throws std::invalid_argument where the matrix is beyond what the kernels' arithmetic
-/// holds.
+/// Thread:  any, pure arithmetic.
+/// Errors:  throws std::invalid_argument where the matrix is beyond what the kernels' arithmetic
+///          holds.
 Operation prepare_operation(Effect effect, const PixelLayout& layout,
                             const Colorimetry& colorimetry);
 

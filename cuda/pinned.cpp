@@ -7,23 +7,21 @@
 
 #include "cuda/cuda_device.h"
 #include "cuda/error.h"
+#include "cuda/plain_memory.h"
 
 namespace stripe {
 
 PinnedBlock::PinnedBlock(PinnedBlock&& other) noexcept
-    : cache_(std::exchange(other.cache_, nullptr)),
-      data_(std::exchange(other.data_, nullptr)),
-      size_bytes_(std::exchange(other.size_bytes_, 0)) {}
+    : cache_(std::exchange(other.cache_, nullptr)), storage_(std::exchange(other.storage_, {})) {}
 
 PinnedBlock& PinnedBlock::operator=(PinnedBlock&& other) noexcept {
   std::swap(cache_, other.cache_);
-  std::swap(data_, other.data_);
-  std::swap(size_bytes_, other.size_bytes_);
+  std::swap(storage_, other.storage_);
   return *this;
 }
 
 PinnedBlock::~PinnedBlock() {
-  if (data_) cache_->put_back(data_, size_bytes_);
+  if (storage_.data) cache_->put_back(storage_);
 }
 
 PinnedCache::PinnedCache(std::unique_ptr<PinnedSource> source, std::size_t idle_bound_bytes)
@@ -37,7 +35,7 @@ PinnedBlock PinnedCache::acquire(std::size_t size_bytes) {
                       "a block larger than the address space");
   const std::size_t pages = (std::max<std::size_t>(size_bytes, 1) + page_bytes - 1) / page_bytes;
   const std::size_t rounded_bytes = pages * page_bytes;
-  if (std::byte* data = take_idle(rounded_bytes)) return {this, data, rounded_bytes};
+  if (const PinnedStorage idle = take_idle(rounded_bytes); idle.data) return {this, idle};
   try {
     return ask_source(rounded_bytes);
   } catch (const DeviceError& error) {
@@ -53,7 +51,7 @@ PinnedBlock PinnedCache::ask_source(std::size_t size_bytes) {
     const std::lock_guard lock(mutex_);
     ++allocations_;
   }
-  return {this, source_->allocate(size_bytes), size_bytes};
+  return {this, source_->allocate(size_bytes)};
 }
 
 void PinnedCache::trim() noexcept { shrink_to(0); }
@@ -68,54 +66,74 @@ std::uint64_t PinnedCache::allocations() const noexcept {
   return allocations_;
 }
 
-std::byte* PinnedCache::take_idle(std::size_t size_bytes) noexcept {
+PinnedStorage PinnedCache::take_idle(std::size_t size_bytes) noexcept {
   const std::lock_guard lock(mutex_);
   const auto same_size = idle_.find(size_bytes);
-  if (same_size == idle_.end()) return nullptr;
+  if (same_size == idle_.end()) return {};
   // The newest: its pages are the likeliest to be in a cache of the CPU.
-  std::byte* data = same_size->second.back().data;
+  const PinnedStorage storage = same_size->second.back().storage;
   same_size->second.pop_back();
   if (same_size->second.empty()) idle_.erase(same_size);
   idle_bytes_ -= size_bytes;
-  return data;
+  return storage;
 }
 
-void PinnedCache::put_back(std::byte* data, std::size_t size_bytes) noexcept {
+void PinnedCache::put_back(const PinnedStorage& storage) noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    idle_[size_bytes].push_back({next_age_++, data});
-    idle_bytes_ += size_bytes;
+    idle_[storage.size_bytes].push_back({next_age_++, storage});
+    idle_bytes_ += storage.size_bytes;
   } catch (const std::bad_alloc&) {  // no memory to remember it with
-    source_->release(data, size_bytes);
+    forget_empty(storage.size_bytes);
+    source_->release(storage);
     return;
   }
   shrink_to(idle_bound_bytes_);
 }
 
-void PinnedCache::shrink_to(std::size_t bound_bytes) noexcept {
-  std::size_t size_bytes = 0;
-  while (std::byte* data = take_oldest_above(bound_bytes, size_bytes))
-    source_->release(data, size_bytes);
+void PinnedCache::forget_empty(std::size_t size_bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  const auto same_size = idle_.find(size_bytes);
+  if (same_size != idle_.end() && same_size->second.empty()) idle_.erase(same_size);
 }
 
-std::byte* PinnedCache::take_oldest_above(std::size_t bound_bytes,
-                                          std::size_t& size_bytes) noexcept {
+void PinnedCache::shrink_to(std::size_t bound_bytes) noexcept {
+  for (;;) {
+    const PinnedStorage storage = take_oldest_above(bound_bytes);
+    if (!storage.data) return;
+    source_->release(storage);
+  }
+}
+
+PinnedStorage PinnedCache::take_oldest_above(std::size_t bound_bytes) noexcept {
   const std::lock_guard lock(mutex_);
-  if (idle_bytes_ <= bound_bytes || idle_.empty()) return nullptr;
+  if (idle_bytes_ <= bound_bytes) return {};
   const auto oldest = std::min_element(idle_.begin(), idle_.end(), [](auto& a, auto& b) {
     return a.second.front().age < b.second.front().age;
   });
-  std::byte* data = oldest->second.front().data;
-  size_bytes = oldest->first;
+  if (oldest == idle_.end()) return {};
+  const PinnedStorage storage = oldest->second.front().storage;
+  idle_bytes_ -= oldest->first;
   oldest->second.pop_front();
   if (oldest->second.empty()) idle_.erase(oldest);
-  idle_bytes_ -= size_bytes;
-  return data;
+  return storage;
 }
 
+namespace {
+
+constexpr std::size_t process_idle_bound_bytes = std::size_t{256} << 20;
+
+}  // namespace
+
 PinnedCache& pinned_cache() {
-  constexpr std::size_t idle_bound_bytes = std::size_t{256} << 20;
-  static auto* const cache = new PinnedCache(make_process_pinned_source(), idle_bound_bytes);
+  static auto* const cache =
+      new PinnedCache(make_process_pinned_source(), process_idle_bound_bytes);
+  return *cache;
+}
+
+PinnedCache& plain_cache() {
+  static auto* const cache =
+      new PinnedCache(std::make_unique<PlainSource>(), process_idle_bound_bytes);
   return *cache;
 }
 

@@ -12,25 +12,32 @@ namespace stripe {
 
 class PinnedCache;
 
+/// A block as its source made it.
+struct PinnedStorage {
+  std::byte* data = nullptr;
+  std::size_t size_bytes = 0;
+  bool page_locked = false;  ///< false: plain memory, where no device can lock pages
+};
+
 /// Where page-locked memory comes from.
 ///
-/// Thread: any.
+/// Thread:  any.
 class PinnedSource {
  public:
   virtual ~PinnedSource() = default;
 
   /// Takes `size_bytes` bytes of page-locked memory, aligned to a page.
-  /// Errors: throws DeviceError, out_of_pinned_memory.
-  virtual std::byte* allocate(std::size_t size_bytes) = 0;
+  /// Errors:  throws DeviceError, out_of_pinned_memory.
+  virtual PinnedStorage allocate(std::size_t size_bytes) = 0;
 
   /// Gives it back. Memory that the driver refuses to free stays allocated.
-  virtual void release(std::byte* data, std::size_t size_bytes) noexcept = 0;
+  virtual void release(const PinnedStorage& storage) noexcept = 0;
 };
 
 /// One block of page-locked memory; goes back to its cache when destroyed.
 ///
-/// Owner:  moves, never copies. May outlive everything but its cache.
-/// Thread: any, one at a time.
+/// Owner:   moves, never copies. May outlive everything but its cache.
+/// Thread:  any, one at a time.
 class PinnedBlock {
  public:
   PinnedBlock() = default;
@@ -38,25 +45,25 @@ class PinnedBlock {
   PinnedBlock& operator=(PinnedBlock&& other) noexcept;
   ~PinnedBlock();
 
-  std::byte* data() const noexcept { return data_; }
-  std::size_t size_bytes() const noexcept { return size_bytes_; }
-  explicit operator bool() const noexcept { return data_ != nullptr; }
+  std::byte* data() const noexcept { return storage_.data; }
+  std::size_t size_bytes() const noexcept { return storage_.size_bytes; }
+  bool is_page_locked() const noexcept { return storage_.page_locked; }
+  explicit operator bool() const noexcept { return storage_.data != nullptr; }
 
  private:
   friend class PinnedCache;
-  PinnedBlock(PinnedCache* cache, std::byte* data, std::size_t size_bytes) noexcept
-      : cache_(cache), data_(data), size_bytes_(size_bytes) {}
+  PinnedBlock(PinnedCache* cache, const PinnedStorage& storage) noexcept
+      : cache_(cache), storage_(storage) {}
 
   PinnedCache* cache_ = nullptr;
-  std::byte* data_ = nullptr;
-  std::size_t size_bytes_ = 0;
+  PinnedStorage storage_;
 };
 
 /// Page-locked blocks that nobody uses right now, kept by size: page-locking costs more than a
 /// frame's copy, and buffer pools give memory back and ask for the same size again all the time.
 ///
-/// Units:  sizes are rounded up to whole pages.
-/// Thread: any. Its mutex is a leaf: nothing is called under it, not even the source.
+/// Units:   sizes are rounded up to whole pages.
+/// Thread:  any. Its mutex is a leaf: nothing is called under it, not even the source.
 class PinnedCache {
  public:
   static constexpr std::size_t page_bytes = 4096;
@@ -67,7 +74,8 @@ class PinnedCache {
   ~PinnedCache();
 
   /// A block of at least `size_bytes`, contents undefined.
-  /// Errors: throws DeviceError, out_of_pinned_memory, after every idle block was let go in vain.
+  /// Errors:  throws DeviceError, out_of_pinned_memory, after every idle block was let go in
+  ///          vain.
   PinnedBlock acquire(std::size_t size_bytes);
 
   /// Frees every idle block.
@@ -82,14 +90,15 @@ class PinnedCache {
   friend class PinnedBlock;
   struct Idle {
     std::uint64_t age;  // smaller: put back earlier
-    std::byte* data;
+    PinnedStorage storage;
   };
 
   PinnedBlock ask_source(std::size_t size_bytes);
-  void put_back(std::byte* data, std::size_t size_bytes) noexcept;
-  std::byte* take_idle(std::size_t size_bytes) noexcept;
+  void put_back(const PinnedStorage& storage) noexcept;
+  PinnedStorage take_idle(std::size_t size_bytes) noexcept;
+  void forget_empty(std::size_t size_bytes) noexcept;
   void shrink_to(std::size_t bound_bytes) noexcept;
-  std::byte* take_oldest_above(std::size_t bound_bytes, std::size_t& size_bytes) noexcept;
+  PinnedStorage take_oldest_above(std::size_t bound_bytes) noexcept;
 
   const std::unique_ptr<PinnedSource> source_;
   const std::size_t idle_bound_bytes_;
@@ -100,8 +109,13 @@ class PinnedCache {
   std::uint64_t allocations_ = 0;
 };
 
-/// The process's cache: cudaHostAlloc (portable) when a CUDA device is usable, else plain aligned
-/// memory. 256 MiB may lie idle. Never destroyed, since memory outlives elements and plugins.
+/// The process's cache for CUDA: cudaHostAlloc (portable) where a device is usable, else, or
+/// where the driver can't, plain aligned memory. 256 MiB may lie idle. Never destroyed, since
+/// memory outlives elements and plugins.
 PinnedCache& pinned_cache();
+
+/// The process's cache for the host device, which is to run where CUDA is broken: plain aligned
+/// memory, and CUDA is never asked. Bound and life as above.
+PinnedCache& plain_cache();
 
 }  // namespace stripe

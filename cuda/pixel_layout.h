@@ -13,8 +13,8 @@ enum class ColorModel : unsigned char { gray, rgb, yuv };
 
 /// Where the samples of one component lie in a frame.
 ///
-/// Units: bytes; `log2_sub_*` is the shift from luma samples to this component's samples, rounded
-/// up.
+/// Units:   bytes; `log2_sub_*` is the shift from luma samples to this component's samples,
+///          rounded up.
 struct Component {
   unsigned char plane;
   unsigned char offset_bytes;  ///< of the first sample in a row of the plane

@@ -5,7 +5,6 @@
 #include <string>
 
 #include "cuda/error.h"
-#include "cuda/pinned.h"
 
 namespace stripe {
 
@@ -15,14 +14,16 @@ constexpr std::align_val_t alignment{PinnedCache::page_bytes};
 
 }  // namespace
 
-std::byte* allocate_plain_pages(std::size_t size_bytes) {
+PinnedStorage PlainSource::allocate(std::size_t size_bytes) {
   void* data = ::operator new(size_bytes, alignment, std::nothrow);
   if (!data)
     throw DeviceError(DeviceErrorKind::out_of_pinned_memory,
                       "no memory for a block of " + std::to_string(size_bytes) + " bytes");
-  return static_cast<std::byte*>(data);
+  return {static_cast<std::byte*>(data), size_bytes, false};
 }
 
-void release_plain_pages(std::byte* data) noexcept { ::operator delete(data, alignment); }
+void PlainSource::release(const PinnedStorage& storage) noexcept {
+  ::operator delete(storage.data, alignment);
+}
 
 }  // namespace stripe

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include <cstddef>
+#include "cuda/pinned.h"
 
 namespace stripe {
 
-/// Memory for page-locked blocks where no device can lock pages, aligned to a page.
+/// Ordinary memory for blocks, where no device can lock pages, aligned to a page.
 ///
-/// Errors: throws DeviceError, out_of_pinned_memory.
-std::byte* allocate_plain_pages(std::size_t size_bytes);
-void release_plain_pages(std::byte* data) noexcept;
+/// Thread:  any.
+/// Errors:  allocate throws DeviceError, out_of_pinned_memory.
+class PlainSource final : public PinnedSource {
+ public:
+  PinnedStorage allocate(std::size_t size_bytes) override;
+  void release(const PinnedStorage& storage) noexcept override;
+};
 
 }  // namespace stripe

@@ -22,7 +22,7 @@ struct StripeUnit {
 
 /// What to cut, and how.
 ///
-/// Units: luma samples; all values at least 1.
+/// Units:   luma samples; all values at least 1.
 struct PlanRequest {
   int width;
   int height;
@@ -37,11 +37,11 @@ StripeUnit stripe_unit(const PixelLayout& layout, bool interlaced);
 
 /// Cuts a picture into stripes. Every pixel is in exactly one of them.
 ///
-/// Stripe i of n covers the units `[i * L / n, (i + 1) * L / n)` of the cut axis, L units long; the
-/// last one is clipped to the picture. The count is clamped to L, so no stripe is empty.
+/// Stripe i of n covers the units `[i * L / n, (i + 1) * L / n)` of the cut axis, L units long;
+/// the last one is clipped to the picture. The count is clamped to L, so no stripe is empty.
 ///
-/// Thread: any, pure arithmetic.
-/// Errors: throws std::invalid_argument for values below 1.
+/// Thread:  any, pure arithmetic.
+/// Errors:  throws std::invalid_argument for values below 1.
 std::vector<Rect> make_plan(const PlanRequest& request);
 
 }  // namespace stripe

@@ -11,7 +11,7 @@ namespace stripe {
 
 /// A plane as kernels see it.
 ///
-/// Units: bytes; 8-bit codes.
+/// Units:   bytes; 8-bit codes.
 template <typename Byte>
 struct KernelPlane {
   Byte* data;
@@ -21,7 +21,7 @@ struct KernelPlane {
 /// The colour components of one subsampling (and the extra one, at full size): each thread reads
 /// and writes one sample of each.
 ///
-/// Units: samples of these components, from the picture's first sample.
+/// Units:   samples of these components, from the picture's first sample.
 struct SampleGroup {
   int first_component;
   int component_count;  ///< 1, 2 (the chroma of subsampled YUV) or 3

@@ -22,6 +22,7 @@
 #include <mutex>
 
 #include "gst/debug.h"
+#include "gst/frame_view.h"
 #include "gst/messages.h"
 #include "gst/properties.h"
 #include "gst/session.h"
@@ -40,6 +41,10 @@ struct GstCudaStripeTransform::State {
   Settings settings;
   std::shared_ptr<Session> session;  // from start to stop
   Stats last_stats;                  // of the session before, for who asks after the stop
+
+  GstCaps* refused_caps = nullptr;  // owned; the streaming thread's, and start's
+
+  ~State() { gst_clear_caps(&refused_caps); }
 
   Settings current_settings() {
     const std::lock_guard lock(mutex);
@@ -76,15 +81,12 @@ GstBaseTransformClass* parent_class() {
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_stripe_transform_parent_class);
 }
 
+// From start on the settings of READY are in use, though the element's state may still be READY.
 bool may_change(GstElement* element, const GParamSpec* spec) {
   if (!(spec->flags & GST_PARAM_MUTABLE_READY)) return true;
-  GST_OBJECT_LOCK(element);
-  const GstState state = GST_STATE(element);
-  GST_OBJECT_UNLOCK(element);
-  if (state <= GST_STATE_READY) return true;
-  g_warning(
-      "%s: property '%s' can be changed in NULL and READY only, not in %s; it keeps its value",
-      GST_OBJECT_NAME(element), spec->name, gst_element_state_get_name(state));
+  if (!to_self(element)->state->current_session()) return true;
+  g_warning("%s: property '%s' can be changed in NULL and READY only; it keeps its value",
+            GST_OBJECT_NAME(element), spec->name);
   return false;
 }
 
@@ -113,16 +115,16 @@ void finalize(GObject* object) {
 }
 
 std::shared_ptr<Session> open_session(GstElement* element, const Settings& settings) {
-  const stripe::BackendChoice choice =
-      stripe::choose_backend(settings.backend, settings.cuda_device_id, stripe::cuda_facts());
+  stripe::OpenedBackend opened = stripe::open_backend(settings.backend, settings.cuda_device_id);
   auto session =
-      std::make_shared<Session>(stripe::open_device(choice), settings.chosen_stream_count());
-  if (!choice.fallback_reason.empty()) gst_stripe::post_fallback(element, choice.fallback_reason);
+      std::make_shared<Session>(std::move(opened.device), settings.chosen_stream_count());
+  if (!opened.fallback_reason.empty()) gst_stripe::post_fallback(element, opened.fallback_reason);
   return session;
 }
 
 gboolean start(GstBaseTransform* trans) {
   auto* state = to_self(trans)->state;
+  gst_clear_caps(&state->refused_caps);
   try {
     auto session = open_session(GST_ELEMENT(trans), state->current_settings());
     const std::lock_guard lock(state->mutex);
@@ -136,31 +138,36 @@ gboolean start(GstBaseTransform* trans) {
 
 gboolean stop(GstBaseTransform* trans) {
   auto* state = to_self(trans)->state;
-  std::shared_ptr<Session> session;
-  {
-    const std::lock_guard lock(state->mutex);
-    session.swap(state->session);
-  }
+  std::shared_ptr<Session> session = state->current_session();
   if (!session) return TRUE;
   Stats stats = session->stats();
   const std::lock_guard lock(state->mutex);
   state->last_stats = std::move(stats);
+  state->session.reset();  // `session` keeps it: nothing is destroyed under the lock
   return TRUE;
+}
+
+// The pad offers refused caps again with every buffer: they are an error once.
+gboolean refuse_caps(GstBaseTransform* trans, GstCaps* caps, const std::exception& error) {
+  GstCaps*& refused = to_self(trans)->state->refused_caps;
+  if (refused && gst_caps_is_equal(refused, caps)) return FALSE;
+  gst_caps_replace(&refused, caps);
+  gst_stripe::post_error(GST_ELEMENT(trans), error);
+  return FALSE;
 }
 
 gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps*) {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, in_caps)) {
-    GST_ELEMENT_ERROR(trans, STREAM, FORMAT, ("The caps are no usable video caps."),
-                      ("caps: %" GST_PTR_FORMAT, in_caps));
-    return FALSE;
+    const gst_stripe::FrameError error(
+        "the caps describe no picture that can be addressed; use a smaller width or height");
+    return refuse_caps(trans, in_caps, error);
   }
   try {
     to_self(trans)->state->current_session()->set_format(info);
     return TRUE;
   } catch (const std::exception& error) {
-    gst_stripe::post_error(GST_ELEMENT(trans), error);
-    return FALSE;
+    return refuse_caps(trans, in_caps, error);
   }
 }
 
@@ -183,8 +190,14 @@ gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
          parent_class()->decide_allocation(trans, query);
 }
 
+// The base posts an error of its own for a pool that does not start, and none for one that gives no
+// buffer. Started here first, both get exactly one.
 GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* input, GstBuffer** output) {
-  const GstFlowReturn flow = parent_class()->prepare_output_buffer(trans, input, output);
+  GstBufferPool* pool = gst_base_transform_get_buffer_pool(trans);
+  const bool started = !pool || gst_buffer_pool_set_active(pool, TRUE);
+  gst_clear_object(&pool);
+  const GstFlowReturn flow =
+      started ? parent_class()->prepare_output_buffer(trans, input, output) : GST_FLOW_ERROR;
   if (flow == GST_FLOW_ERROR) gst_stripe::post_no_output_buffer(GST_ELEMENT(trans));
   return flow;
 }

@@ -90,7 +90,7 @@ FrameView::FrameView(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags fl
       map_plane(places[p], p, flags);
       if (!is_page_locked(places[p], p, device)) access_ = stripe::HostAccess::staged;
     }
-  } catch (const FrameError&) {
+  } catch (...) {
     unmap();
     throw;
   }
@@ -159,7 +159,9 @@ bool FrameView::is_page_locked(const PlanePlace& place, int plane,
                                const stripe::Device& device) const {
   // A device's copies go down in memory only; the CPU turns such pictures round while staging.
   if (place.stride < 0) return false;
-  if (is_pinned_memory(gst_buffer_peek_memory(buffer_, place.memory_index))) return true;
+  const GstMemory* memory = gst_buffer_peek_memory(buffer_, place.memory_index);
+  if (is_pinned_memory(memory) && (!device.needs_page_lock() || is_page_locked_memory(memory)))
+    return true;
   return device.is_page_locked(image_.planes[plane].data, place.extent_bytes);
 }
 

@@ -22,24 +22,25 @@ class FrameError : public std::runtime_error {
 /// The pixel layout of an 8-bit format of the element's caps.
 stripe::PixelLayout pixel_layout_of(const GstVideoInfo& info);
 
-/// How codes and colours belong together, from the caps' colorimetry. RGB and unknown matrices take
-/// the luma coefficients of their primaries.
+/// How codes and colours belong together, from the caps' colorimetry. RGB and unknown matrices
+/// take the luma coefficients of their primaries.
 stripe::Colorimetry colorimetry_of(const GstVideoInfo& info);
 
 /// The shape of the frames that caps describe.
 ///
-/// Errors: throws FrameError for sizes and strides that no frame can have.
+/// Errors:  throws FrameError for sizes and strides that no frame can have.
 stripe::FrameShape frame_shape_of(const GstVideoInfo& info);
 
 /// The planes of a buffer, mapped while the view lives. The door where sizes are checked: nothing
-/// is mapped, and no byte is read, before every plane was found to lie inside the buffer's memory.
+/// is mapped, and no byte is read, before every plane was found to lie inside the buffer's
+/// memory.
 ///
 /// Each plane is resolved to the memory that holds it, so buffers of several memories are never
 /// merged; only where a plane itself crosses memories a merged copy is mapped.
 ///
-/// Owner:  the caller keeps the buffer. A view to write needs a writable buffer.
-/// Thread: lives on one thread at a time.
-/// Errors: throws FrameError.
+/// Owner:   the caller keeps the buffer. A view to write needs a writable buffer.
+/// Thread:  lives on one thread at a time.
+/// Errors:  throws FrameError.
 class FrameView {
  public:
   FrameView(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags,

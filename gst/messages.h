@@ -11,7 +11,7 @@ namespace gst_stripe {
 /// Posts the one error message for an exception of cuda/ or of the frame view, in the terms of
 /// GStreamer and with what the user can do about it.
 ///
-/// Thread: any, no lock held.
+/// Thread:  any, no lock held.
 void post_error(GstElement* element, const std::exception& error);
 
 /// Says that auto took the host, and why: a warning once a process, afterwards an info message.

@@ -13,12 +13,13 @@ namespace {
 using gst_stripe::PinnedAccount;
 using stripe::PinnedBlock;
 
-struct PinnedAllocator {
+struct GstCudaStripePinnedAllocator {
   GstAllocator parent;
   PinnedAccount* account;
+  stripe::PinnedCache* cache;  // NULL: the process's, which is made with the first block
 };
 
-struct PinnedAllocatorClass {
+struct GstCudaStripePinnedAllocatorClass {
   GstAllocatorClass parent_class;
 };
 
@@ -30,7 +31,8 @@ struct PinnedMemory {
   PinnedAccount account;
 };
 
-G_DEFINE_TYPE(PinnedAllocator, pinned_allocator, GST_TYPE_ALLOCATOR)
+// The name is one for all of the process.
+G_DEFINE_TYPE(GstCudaStripePinnedAllocator, pinned_allocator, GST_TYPE_ALLOCATOR)
 
 PinnedMemory* to_pinned(GstMemory* memory) { return reinterpret_cast<PinnedMemory*>(memory); }
 
@@ -75,10 +77,11 @@ void clear_around(const GstMemory* memory, std::byte* data, GstMemoryFlags flags
 GstMemory* make_memory(GstAllocator* allocator, gsize size, const GstAllocationParams& params) {
   const gsize maxsize = params.prefix + size + params.padding;
   const gsize beyond_page = params.align >= stripe::PinnedCache::page_bytes ? params.align : 0;
-  PinnedBlock block = stripe::pinned_cache().acquire(maxsize + beyond_page);
+  auto* self = reinterpret_cast<GstCudaStripePinnedAllocator*>(allocator);
+  stripe::PinnedCache& cache = self->cache ? *self->cache : stripe::pinned_cache();
+  PinnedBlock block = cache.acquire(maxsize + beyond_page);
   std::byte* data = block.data() + bytes_to_alignment(block.data(), params.align);
-  PinnedMemory* memory =
-      new_memory(data, std::move(block), *reinterpret_cast<PinnedAllocator*>(allocator)->account);
+  PinnedMemory* memory = new_memory(data, std::move(block), *self->account);
   gst_memory_init(GST_MEMORY_CAST(memory), params.flags, allocator, nullptr, maxsize, params.align,
                   params.prefix, size);
   clear_around(GST_MEMORY_CAST(memory), data, params.flags);
@@ -109,7 +112,7 @@ void free_memory(GstAllocator*, GstMemory* memory) {
   delete pinned;
 }
 
-void pinned_allocator_init(PinnedAllocator* self) {
+void pinned_allocator_init(GstCudaStripePinnedAllocator* self) {
   self->account = new PinnedAccount(std::make_shared<std::atomic<std::uint64_t>>(0));
   GstAllocator* allocator = GST_ALLOCATOR_CAST(self);
   allocator->mem_type = gst_stripe::pinned_memory_type;
@@ -120,11 +123,11 @@ void pinned_allocator_init(PinnedAllocator* self) {
 }
 
 void pinned_allocator_finalize(GObject* object) {
-  delete reinterpret_cast<PinnedAllocator*>(object)->account;
+  delete reinterpret_cast<GstCudaStripePinnedAllocator*>(object)->account;
   G_OBJECT_CLASS(pinned_allocator_parent_class)->finalize(object);
 }
 
-void pinned_allocator_class_init(PinnedAllocatorClass* klass) {
+void pinned_allocator_class_init(GstCudaStripePinnedAllocatorClass* klass) {
   G_OBJECT_CLASS(klass)->finalize = pinned_allocator_finalize;
   klass->parent_class.alloc = alloc;
   klass->parent_class.free = free_memory;
@@ -134,22 +137,28 @@ void pinned_allocator_class_init(PinnedAllocatorClass* klass) {
 
 namespace gst_stripe {
 
-GstAllocator* pinned_allocator_new(const PinnedAccount& account) {
-  auto* allocator =
-      static_cast<PinnedAllocator*>(g_object_new(pinned_allocator_get_type(), nullptr));
+GstAllocator* pinned_allocator_new(const PinnedAccount& account, stripe::PinnedCache& cache) {
+  auto* allocator = static_cast<GstCudaStripePinnedAllocator*>(
+      gst_object_ref_sink(g_object_new(pinned_allocator_get_type(), nullptr)));
   *allocator->account = account;
-  return static_cast<GstAllocator*>(gst_object_ref_sink(allocator));
+  allocator->cache = &cache;
+  return GST_ALLOCATOR_CAST(allocator);
 }
 
 void pinned_allocator_register() {
-  GstAllocator* allocator = pinned_allocator_new(std::make_shared<std::atomic<std::uint64_t>>(0));
+  gpointer allocator = gst_object_ref_sink(g_object_new(pinned_allocator_get_type(), nullptr));
   GST_OBJECT_FLAG_SET(allocator, GST_OBJECT_FLAG_MAY_BE_LEAKED);
-  gst_allocator_register(pinned_memory_type, allocator);  // takes the reference
+  gst_allocator_register(pinned_memory_type, GST_ALLOCATOR_CAST(allocator));  // takes it over
 }
 
 bool is_pinned_memory(const GstMemory* memory) {
   return memory->allocator &&
          G_TYPE_CHECK_INSTANCE_TYPE(memory->allocator, pinned_allocator_get_type());
+}
+
+bool is_page_locked_memory(const GstMemory* memory) {
+  const GstMemory* root = memory->parent ? memory->parent : memory;
+  return reinterpret_cast<const PinnedMemory*>(root)->block.is_page_locked();
 }
 
 }  // namespace gst_stripe

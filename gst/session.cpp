@@ -17,7 +17,7 @@ Session::Session(std::shared_ptr<stripe::Device> device, int stream_count)
     : device_(std::move(device)),
       stream_count_(stream_count),
       account_(std::make_shared<std::atomic<std::uint64_t>>(0)),
-      allocator_(pinned_allocator_new(account_)) {}
+      allocator_(pinned_allocator_new(account_, device_->pinned())) {}
 
 Session::~Session() { gst_object_unref(allocator_); }
 

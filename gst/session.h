@@ -19,8 +19,8 @@ namespace gst_stripe {
 /// What the element has from READY to PAUSED until PAUSED to READY: a device, an engine for the
 /// caps, an allocator, counters.
 ///
-/// Thread: set_format and process from the streaming thread; stats from any, beside them.
-/// Errors: throws stripe::DeviceError, FrameError.
+/// Thread:  set_format and process from the streaming thread; stats from any, beside them.
+/// Errors:  throws stripe::DeviceError, FrameError.
 class Session {
  public:
   Session(std::shared_ptr<stripe::Device> device, int stream_count);

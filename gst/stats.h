@@ -10,7 +10,7 @@ namespace gst_stripe {
 
 /// What the `stats` property shows: a copy of all counters at one time.
 ///
-/// Units: counts since READY to PAUSED; bytes.
+/// Units:   counts since READY to PAUSED; bytes.
 struct Stats {
   std::string backend;
   std::string device_name;

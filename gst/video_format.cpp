@@ -80,12 +80,13 @@ stripe::Colorimetry colorimetry_of(const GstVideoInfo& info) {
 }
 
 stripe::FrameShape frame_shape_of(const GstVideoInfo& info) {
+  // A width that overflows gives strides, and then sizes, that mean nothing.
+  for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); ++p)
+    if (GST_VIDEO_INFO_PLANE_STRIDE(&info, p) <= 0)
+      throw FrameError("the caps describe rows that are too long to address; use a smaller width");
   if (GST_VIDEO_INFO_SIZE(&info) > INT_MAX)
     throw FrameError("frames of " + std::to_string(GST_VIDEO_INFO_SIZE(&info)) +
                      " bytes are larger than this element can handle; use a smaller picture");
-  for (guint p = 0; p < GST_VIDEO_INFO_N_PLANES(&info); ++p)
-    if (GST_VIDEO_INFO_PLANE_STRIDE(&info, p) <= 0)
-      throw FrameError("the caps describe rows of no length; use a smaller width");
   return {pixel_layout_of(info), GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info),
           static_cast<bool>(GST_VIDEO_INFO_IS_INTERLACED(&info))};
 }

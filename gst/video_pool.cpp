@@ -2,6 +2,7 @@
 #include "gst/video_pool.h"
 
 #include <algorithm>
+#include <climits>
 
 #include "gst/debug.h"
 
@@ -13,12 +14,12 @@ struct Offer {
   GstBufferPool* pool = nullptr;  // owned
   guint size_bytes = 0;
   guint min_buffers = 0;
+  guint max_buffers = 0;
   GstAllocator* allocator = nullptr;  // owned
   GstAllocationParams params;
 
   explicit Offer(GstQuery* query) {
     gst_allocation_params_init(&params);
-    guint max_buffers = 0;
     if (gst_query_get_n_allocation_pools(query) > 0)
       gst_query_parse_nth_allocation_pool(query, 0, &pool, &size_bytes, &min_buffers, &max_buffers);
     if (gst_query_get_n_allocation_params(query) > 0)
@@ -35,13 +36,20 @@ bool is_special(const GstAllocator* allocator) {
   return allocator && g_strcmp0(allocator->mem_type, GST_ALLOCATOR_SYSMEM) != 0;
 }
 
-bool has_special_allocator(GstBufferPool* pool) {
+// An allocator that wraps what others made (dmabuf, fd) can't allocate.
+bool can_allocate(GstAllocator* allocator) {
+  return !GST_OBJECT_FLAG_IS_SET(allocator, GST_ALLOCATOR_FLAG_CUSTOM_ALLOC);
+}
+
+// The allocator that a pool is configured with, owned; NULL where it is none or the system's.
+GstAllocator* special_allocator_of(GstBufferPool* pool, GstAllocationParams& params) {
   GstStructure* config = gst_buffer_pool_get_config(pool);
   GstAllocator* allocator = nullptr;
-  const bool special =
-      gst_buffer_pool_config_get_allocator(config, &allocator, nullptr) && is_special(allocator);
+  gst_buffer_pool_config_get_allocator(config, &allocator, &params);
+  allocator =
+      is_special(allocator) ? static_cast<GstAllocator*>(gst_object_ref(allocator)) : nullptr;
   gst_structure_free(config);
-  return special;
+  return allocator;
 }
 
 // A pool whose buffers somebody needs to be its own. Plain ones many elements offer for want of
@@ -49,35 +57,47 @@ bool has_special_allocator(GstBufferPool* pool) {
 bool is_special(GstBufferPool* pool) {
   const GType type = G_OBJECT_TYPE(pool);
   if (type != GST_TYPE_BUFFER_POOL && type != GST_TYPE_VIDEO_BUFFER_POOL) return true;
-  return has_special_allocator(pool);
+  GstAllocationParams params;
+  GstAllocator* allocator = special_allocator_of(pool, params);
+  const bool special = allocator != nullptr;
+  gst_clear_object(&allocator);
+  return special;
 }
 
 bool supports_video_meta(GstQuery* query) {
   return gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
 }
 
+// False also for pictures that set_caps will refuse.
 bool parse_caps(GstQuery* query, GstCaps*& caps, GstVideoInfo& info) {
   gst_query_parse_allocation(query, &caps, nullptr);
-  return caps && gst_video_info_from_caps(&info, caps);
+  return caps && gst_video_info_from_caps(&info, caps) && GST_VIDEO_INFO_SIZE(&info) <= INT_MAX;
 }
 
 // Whether the pool takes the caps; one that is active with others refuses.
 bool configure(GstBufferPool* pool, GstCaps* caps, const Offer& offer, bool with_video_meta) {
   GstStructure* config = gst_buffer_pool_get_config(pool);
-  guint min_buffers = 0, max_buffers = 0;
-  gst_buffer_pool_config_get_params(config, nullptr, nullptr, &min_buffers, &max_buffers);
-  gst_buffer_pool_config_set_params(config, caps, offer.size_bytes,
-                                    std::max(min_buffers, offer.min_buffers), max_buffers);
+  gst_buffer_pool_config_set_params(config, caps, offer.size_bytes, offer.min_buffers,
+                                    offer.max_buffers);
   if (with_video_meta && gst_buffer_pool_has_option(pool, GST_BUFFER_POOL_OPTION_VIDEO_META))
     gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+  if (gst_buffer_pool_set_config(pool, config)) return true;
+  // FALSE may also mean that the pool changed something, a stride or a size, that will do as well.
+  config = gst_buffer_pool_get_config(pool);
+  if (!gst_buffer_pool_config_validate_params(config, caps, offer.size_bytes, offer.min_buffers,
+                                              offer.max_buffers)) {
+    gst_structure_free(config);
+    return false;
+  }
   return gst_buffer_pool_set_config(pool, config);
 }
 
-void set_pool(GstQuery* query, GstBufferPool* pool, guint size_bytes, guint min_buffers) {
+void set_pool(GstQuery* query, GstBufferPool* pool, guint size_bytes, guint min_buffers,
+              guint max_buffers) {
   if (gst_query_get_n_allocation_pools(query) > 0)
-    gst_query_set_nth_allocation_pool(query, 0, pool, size_bytes, min_buffers, 0);
+    gst_query_set_nth_allocation_pool(query, 0, pool, size_bytes, min_buffers, max_buffers);
   else
-    gst_query_add_allocation_pool(query, pool, size_bytes, min_buffers, 0);
+    gst_query_add_allocation_pool(query, pool, size_bytes, min_buffers, max_buffers);
 }
 
 void set_allocator(GstQuery* query, GstAllocator* allocator, const GstAllocationParams& params) {
@@ -85,6 +105,18 @@ void set_allocator(GstQuery* query, GstAllocator* allocator, const GstAllocation
     gst_query_set_nth_allocation_param(query, 0, allocator, &params);
   else
     gst_query_add_allocation_param(query, allocator, &params);
+}
+
+// The base configures the pool once more, from the query: with the size that was found to be needed,
+// and the allocator that the pool already has.
+void keep_pool(GstQuery* query, const Offer& offer) {
+  set_pool(query, offer.pool, offer.size_bytes, offer.min_buffers, offer.max_buffers);
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  if (GstAllocator* allocator = special_allocator_of(offer.pool, params)) {
+    set_allocator(query, allocator, params);
+    gst_object_unref(allocator);
+  }
 }
 
 }  // namespace
@@ -130,13 +162,15 @@ bool decide_output_allocation(GstQuery* query, GstAllocator* allocator) {
   const bool with_video_meta = supports_video_meta(query);
   if (offer.pool && is_special(offer.pool) && configure(offer.pool, caps, offer, with_video_meta)) {
     GST_DEBUG("keeping downstream's special pool %" GST_PTR_FORMAT, offer.pool);
+    keep_pool(query, offer);
     return true;
   }
-  GstAllocator* chosen = is_special(offer.allocator) ? offer.allocator : allocator;
+  GstAllocator* chosen =
+      is_special(offer.allocator) && can_allocate(offer.allocator) ? offer.allocator : allocator;
   GstBufferPool* pool = video_pool_new(caps, offer.size_bytes, offer.min_buffers, chosen,
                                        offer.params, with_video_meta);
   if (!pool) return false;
-  set_pool(query, pool, offer.size_bytes, offer.min_buffers);
+  set_pool(query, pool, offer.size_bytes, offer.min_buffers, 0);
   set_allocator(query, chosen, offer.params);
   gst_object_unref(pool);
   return true;

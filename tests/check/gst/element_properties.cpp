@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Properties as the interface has them: type, range, default, flags, nicks, and when a change is
+// taken.
+
+#include <cstring>
+#include <string>
+
+#include "gst/frames.h"
+#include "gst/support.h"
+
+namespace {
+
+using namespace test;
+
+/// What gst-inspect must say of a property.
+struct Property {
+  const char* name;
+  const char* type;
+  bool writable;
+  bool in_playing;  ///< mutable in PLAYING, else in READY only
+};
+
+constexpr Property properties[] = {
+    {"backend", "GEnum", true, false},      {"cuda-device-id", "gint", true, false},
+    {"stream-count", "guint", true, false}, {"stripe-count", "guint", true, true},
+    {"stripe-layout", "GEnum", true, true}, {"effect", "GEnum", true, true},
+    {"stats", "GstStructure", false, false}};
+
+/// An element whose backend was not touched.
+Ref<GstElement> untouched_element() {
+  GstElement* element = gst_element_factory_make("cudastripetransform", nullptr);
+  fail_unless(element != nullptr);
+  gst_object_ref_sink(element);
+  return Ref<GstElement>(element);
+}
+
+GParamSpec* spec_of(GstElement* element, const char* name) {
+  GParamSpec* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(element), name);
+  fail_unless(spec != nullptr, "no property %s", name);
+  return spec;
+}
+
+GST_START_TEST(types_and_flags) {
+  const Ref<GstElement> element = untouched_element();
+  for (const Property& property : properties) {
+    const GParamSpec* spec = spec_of(element.get(), property.name);
+    fail_unless(g_type_is_a(spec->value_type, g_type_from_name(property.type)), "%s",
+                property.name);
+    fail_unless(spec->flags & G_PARAM_READABLE, "%s", property.name);
+    fail_unless(!!(spec->flags & G_PARAM_WRITABLE) == property.writable, "%s", property.name);
+    fail_unless(!(spec->flags & G_PARAM_CONSTRUCT_ONLY), "%s", property.name);
+    if (!property.writable) continue;
+    const bool playing = spec->flags & GST_PARAM_MUTABLE_PLAYING;
+    const bool ready = spec->flags & GST_PARAM_MUTABLE_READY;
+    fail_unless(playing == property.in_playing && ready == !property.in_playing, "%s",
+                property.name);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(words_for_people) {
+  const Ref<GstElement> element = untouched_element();
+  for (const Property& property : properties) {
+    GParamSpec* spec = spec_of(element.get(), property.name);
+    const char* nick = g_param_spec_get_nick(spec);
+    const char* blurb = g_param_spec_get_blurb(spec);
+    fail_unless(nick && *nick && blurb && std::strlen(blurb) > std::strlen(nick), "%s",
+                property.name);
+  }
+}
+GST_END_TEST;
+
+// Those of later issues must not be there before they work.
+GST_START_TEST(no_other_property) {
+  const Ref<GstElement> element = untouched_element();
+  guint count = 0;
+  GParamSpec** specs = g_object_class_list_properties(G_OBJECT_GET_CLASS(element.get()), &count);
+  unsigned own = 0;
+  for (guint i = 0; i < count; ++i) own += specs[i]->owner_type == G_OBJECT_TYPE(element.get());
+  g_free(specs);
+  fail_unless_equals_int(own, G_N_ELEMENTS(properties));
+}
+GST_END_TEST;
+
+void expect_uint(GstElement* element, const char* name, guint minimum, guint maximum,
+                 guint default_value) {
+  const GParamSpecUInt* spec = G_PARAM_SPEC_UINT(spec_of(element, name));
+  fail_unless_equals_int(spec->minimum, minimum);
+  fail_unless_equals_int(spec->maximum, maximum);
+  fail_unless_equals_int(spec->default_value, default_value);
+  guint value = 12345;
+  g_object_get(element, name, &value, nullptr);
+  fail_unless_equals_int(value, default_value);
+}
+
+GST_START_TEST(ranges_and_defaults) {
+  const Ref<GstElement> element = untouched_element();
+  expect_uint(element.get(), "stream-count", 0, 32, 0);
+  expect_uint(element.get(), "stripe-count", 0, 256, 0);
+  const GParamSpecInt* spec = G_PARAM_SPEC_INT(spec_of(element.get(), "cuda-device-id"));
+  fail_unless_equals_int(spec->minimum, -1);
+  fail_unless_equals_int(spec->maximum, G_MAXINT);
+  fail_unless_equals_int(spec->default_value, -1);
+  gint id = 12345;
+  g_object_get(element.get(), "cuda-device-id", &id, nullptr);
+  fail_unless_equals_int(id, -1);
+}
+GST_END_TEST;
+
+void expect_nicks(GstElement* element, const char* name, const std::string& wanted) {
+  const GParamSpecEnum* spec = G_PARAM_SPEC_ENUM(spec_of(element, name));
+  std::string nicks;
+  for (guint i = 0; i < spec->enum_class->n_values; ++i)
+    nicks += std::string(spec->enum_class->values[i].value_nick) + " ";
+  fail_unless_equals_string(nicks.c_str(), wanted.c_str());
+  const std::string standard = wanted.substr(0, wanted.find(' '));
+  fail_unless_equals_string(g_enum_get_value(spec->enum_class, spec->default_value)->value_nick,
+                            standard.c_str());
+  fail_unless_equals_string(nick_of(element, name), standard.c_str());
+}
+
+GST_START_TEST(enums_and_defaults) {
+  const Ref<GstElement> element = untouched_element();
+  expect_nicks(element.get(), "backend", "auto cuda host ");
+  expect_nicks(element.get(), "stripe-layout", "rows columns ");
+  expect_nicks(element.get(), "effect", "none invert gray ");
+}
+GST_END_TEST;
+
+GST_START_TEST(set_and_get) {
+  const Ref<GstElement> element = untouched_element();
+  for (const char* nick : {"cuda", "host", "auto"}) {
+    set_nick(element.get(), "backend", nick);
+    fail_unless_equals_string(nick_of(element.get(), "backend"), nick);
+  }
+  for (const char* nick : {"columns", "rows"}) {
+    set_nick(element.get(), "stripe-layout", nick);
+    fail_unless_equals_string(nick_of(element.get(), "stripe-layout"), nick);
+  }
+  for (const char* nick : {"invert", "gray", "none"}) {
+    set_nick(element.get(), "effect", nick);
+    fail_unless_equals_string(nick_of(element.get(), "effect"), nick);
+  }
+  g_object_set(element.get(), "cuda-device-id", 7, "stream-count", 32, "stripe-count", 256,
+               nullptr);
+  gint id = 0;
+  guint streams = 0;
+  guint stripes = 0;
+  g_object_get(element.get(), "cuda-device-id", &id, "stream-count", &streams, "stripe-count",
+               &stripes, nullptr);
+  fail_unless_equals_int(id, 7);
+  fail_unless_equals_int(streams, 32);
+  fail_unless_equals_int(stripes, 256);
+}
+GST_END_TEST;
+
+/// A frame through and its pixels right, which shows that the element still does what it did.
+void check_frame(Rig& rig, GstCaps* caps, Effect effect, Random& random) {
+  const Frame input = make_plain_frame(caps, random);
+  const Ref<GstBuffer> output = rig.process(input.share());
+  fail_unless_empty(mistake(output.get(), caps, input.image->view(), effect));
+}
+
+GST_START_TEST(too_late_is_a_warning_and_no_change) {
+  Ref<GstElement> element = make_element();
+  g_object_set(element.get(), "stream-count", 2, nullptr);
+  const std::string backend = nick_of(element.get(), "backend");
+  const std::string other = backend == "host" ? "cuda" : "host";
+  Rig rig(std::move(element));
+  for (const GstState state : {GST_STATE_PLAYING, GST_STATE_PAUSED}) {
+    fail_unless_equals_int(gst_element_set_state(rig.element(), state), GST_STATE_CHANGE_SUCCESS);
+    ASSERT_WARNING(g_object_set(rig.element(), "stream-count", 5, nullptr));
+    ASSERT_WARNING(g_object_set(rig.element(), "cuda-device-id", 3, nullptr));
+    ASSERT_WARNING(set_nick(rig.element(), "backend", other.c_str()));
+    guint streams = 0;
+    gint id = 0;
+    g_object_get(rig.element(), "stream-count", &streams, "cuda-device-id", &id, nullptr);
+    fail_unless_equals_int(streams, 2);
+    fail_unless_equals_int(id, -1);
+    fail_unless_equals_string(nick_of(rig.element(), "backend"), backend.c_str());
+  }
+  Random random(80);
+  const Ref<GstCaps> caps = make_caps("RGB", 33, 31);
+  rig.set_caps(caps.get());
+  check_frame(rig, caps.get(), Effect::none, random);
+  fail_unless_equals_int(stat_uint(rig.element(), "streams"), 2);
+}
+GST_END_TEST;
+
+GST_START_TEST(in_ready_again_is_early_enough) {
+  Rig rig;
+  fail_unless_equals_int(gst_element_set_state(rig.element(), GST_STATE_READY),
+                         GST_STATE_CHANGE_SUCCESS);
+  g_object_set(rig.element(), "stream-count", 4, "cuda-device-id", -1, nullptr);
+  fail_unless_equals_int(gst_element_set_state(rig.element(), GST_STATE_PLAYING),
+                         GST_STATE_CHANGE_SUCCESS);
+  fail_unless_equals_int(stat_uint(rig.element(), "streams"), 4);
+}
+GST_END_TEST;
+
+GST_START_TEST(effect_while_playing) {
+  const Ref<GstCaps> caps = make_caps(formats[__i__].name, 65, 63);
+  Random random(81);
+  Rig rig;
+  rig.set_caps(caps.get());
+  for (const Effect effect :
+       {Effect::none, Effect::gray, Effect::invert, Effect::none, Effect::invert, Effect::gray}) {
+    set_effect(rig.element(), effect);
+    check_frame(rig, caps.get(), effect, random);
+    check_frame(rig, caps.get(), effect, random);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(stripes_while_playing) {
+  const Ref<GstCaps> caps = make_caps("RGB", 65, 63);
+  Random random(82);
+  Rig rig;
+  set_effect(rig.element(), Effect::invert);
+  rig.set_caps(caps.get());
+  const struct {
+    const char* layout;
+    guint count;
+    guint expected;
+  } changes[] = {{"rows", 1, 1},       {"rows", 5, 5},    {"columns", 5, 5},
+                 {"columns", 256, 65}, {"rows", 256, 63}, {"rows", 2, 2},
+                 {"rows", 0, 3},       {"columns", 0, 3}, {"columns", 64, 64}};
+  for (const auto& change : changes) {
+    set_nick(rig.element(), "stripe-layout", change.layout);
+    g_object_set(rig.element(), "stripe-count", change.count, nullptr);
+    check_frame(rig, caps.get(), Effect::invert, random);
+    fail_unless_equals_int(stat_uint(rig.element(), "stripes-per-frame"), change.expected);
+  }
+}
+GST_END_TEST;
+
+// A setter in another thread while frames run: no crash, and every frame is one effect or the
+// other.
+GST_START_TEST(changes_from_another_thread) {
+  const Ref<GstCaps> caps = make_caps("I420", 65, 63);
+  Random random(83);
+  Rig rig;
+  rig.set_caps(caps.get());
+  struct Setter {
+    GstElement* element;
+    gint stop;
+  } setter{rig.element(), 0};
+  GThread* thread = g_thread_new(
+      "setter",
+      [](gpointer data) -> gpointer {
+        auto* self = static_cast<Setter*>(data);
+        for (guint i = 0; !g_atomic_int_get(&self->stop); ++i) {
+          set_nick(self->element, "effect", i % 2 ? "invert" : "none");
+          set_nick(self->element, "stripe-layout", i % 3 ? "rows" : "columns");
+          g_object_set(self->element, "stripe-count", i % 9, nullptr);
+        }
+        return nullptr;
+      },
+      &setter);
+  for (int i = 0; i < 300; ++i) {
+    const Frame input = make_plain_frame(caps.get(), random);
+    const Ref<GstBuffer> output = rig.process(input.share());
+    const ConstPicture picture = input.image->view();
+    const bool either = mistake(output.get(), caps.get(), picture, Effect::none).empty() ||
+                        mistake(output.get(), caps.get(), picture, Effect::invert).empty();
+    fail_unless(either, "frame %d is a mixture", i);
+  }
+  g_atomic_int_set(&setter.stop, 1);
+  g_thread_join(thread);
+}
+GST_END_TEST;
+
+Suite* element_properties_suite() {
+  Suite* suite = suite_create("element-properties");
+  TCase* cases = tcase_create("properties");
+  suite_add_tcase(suite, cases);
+  tcase_add_test(cases, types_and_flags);
+  tcase_add_test(cases, words_for_people);
+  tcase_add_test(cases, no_other_property);
+  tcase_add_test(cases, ranges_and_defaults);
+  tcase_add_test(cases, enums_and_defaults);
+  tcase_add_test(cases, set_and_get);
+  tcase_add_test(cases, too_late_is_a_warning_and_no_change);
+  tcase_add_test(cases, in_ready_again_is_early_enough);
+  tcase_add_loop_test(cases, effect_while_playing, 0, format_count);
+  tcase_add_test(cases, stripes_while_playing);
+  tcase_add_test(cases, changes_from_another_thread);
+  return suite;
+}
+
+}  // namespace
+
+ELEMENT_CHECK_MAIN(element_properties)

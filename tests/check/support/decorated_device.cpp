@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "support/decorated_device.h"
+
+#include <chrono>
+#include <cstring>
+#include <string>
+#include <thread>
+
+namespace test {
+
+using stripe::DeviceErrorKind;
+
+void Script::disarm() {
+  fail_at = most_delay_us = work_delay_kib = synchronize_delay_us = 0;
+  fail_ever_after = fail_this_kind = false;
+  calls_ = 0;
+}
+
+std::vector<Launched> Script::launched() const {
+  const std::lock_guard lock(mutex_);
+  return launched_;
+}
+
+void Script::call(Call kind) {
+  ++counts_[static_cast<int>(kind)];
+  if (most_delay_us > 0)
+    std::this_thread::sleep_for(std::chrono::microseconds(random_up_to(most_delay_us)));
+  if (!is_to_fail(kind)) return;
+  fired_ = true;
+  throw stripe::DeviceError(error_kind_of(kind), injected_error);
+}
+
+bool Script::is_to_fail(Call kind) {
+  if (fail_at == 0 || (fail_this_kind && kind != fail_kind)) return false;
+  const int n = ++calls_;
+  return n == fail_at || (fail_ever_after && n > fail_at);
+}
+
+int Script::random_up_to(int most) {
+  const std::lock_guard lock(mutex_);
+  return random_.between(0, most);
+}
+
+void Script::log_launch(int queue, const stripe::Rect& area) {
+  const std::lock_guard lock(mutex_);
+  launched_.push_back({queue, area});
+}
+
+DeviceErrorKind error_kind_of(Call kind) {
+  if (kind == Call::allocate) return DeviceErrorKind::out_of_device_memory;
+  if (kind == Call::allocate_pinned) return DeviceErrorKind::out_of_pinned_memory;
+  return DeviceErrorKind::failed;
+}
+
+/// Counts an object as long as it lives.
+class Live {
+ public:
+  explicit Live(std::shared_ptr<Script> script) : script_(std::move(script)) { ++script_->live_; }
+  Live(const Live&) = delete;
+  ~Live() { --script_->live_; }
+
+  Script& script() const { return *script_; }
+
+ private:
+  const std::shared_ptr<Script> script_;
+};
+
+class DecoratedMemory final : public stripe::DeviceMemory {
+ public:
+  DecoratedMemory(std::unique_ptr<stripe::DeviceMemory> inner, std::shared_ptr<Script> script)
+      : live_(std::move(script)), inner_(std::move(inner)) {}
+
+  std::byte* data() const noexcept override { return inner_->data(); }
+
+ private:
+  Live live_;
+  std::unique_ptr<stripe::DeviceMemory> inner_;
+};
+
+class DecoratedEvent final : public stripe::Event {
+ public:
+  DecoratedEvent(std::unique_ptr<stripe::Event> inner, std::shared_ptr<Script> script)
+      : live_(std::move(script)), inner_(std::move(inner)) {}
+
+  // A wait that fails did not wait: the work may go on.
+  void wait() override {
+    live_.script().call(Call::wait);
+    inner_->wait();
+  }
+
+  stripe::Event& inner() { return *inner_; }
+
+ private:
+  Live live_;
+  std::unique_ptr<stripe::Event> inner_;
+};
+
+class DecoratedQueue final : public stripe::Queue {
+ public:
+  DecoratedQueue(stripe::Device& device, std::shared_ptr<Script> script)
+      : live_(std::move(script)),
+        number_(live_.script().next_queue_++),
+        inner_(device.create_queue()) {
+    const std::size_t size_bytes = std::size_t{1024} * live_.script().work_delay_kib;
+    if (size_bytes == 0) return;
+    vain_source_ = device.allocate_pinned(size_bytes);
+    vain_target_ = device.allocate(size_bytes);
+    std::memset(vain_source_.data(), 0, size_bytes);
+  }
+
+  void copy(const stripe::CopyJob& job) override {
+    live_.script().call(Call::copy);
+    work_in_vain();
+    inner_->copy(job);
+  }
+
+  void launch(const stripe::Operation& operation, const stripe::KernelJob& job) override {
+    live_.script().call(Call::launch);
+    work_in_vain();
+    inner_->launch(operation, job);
+    live_.script().log_launch(number_, job.area);
+  }
+
+  void record(stripe::Event& event) override {
+    live_.script().call(Call::record);
+    inner_->record(static_cast<DecoratedEvent&>(event).inner());
+  }
+
+  // After a failure of a whole device nothing runs any more: so it is here too.
+  void synchronize() override {
+    inner_->synchronize();
+    live_.script().call(Call::synchronize);
+    std::this_thread::sleep_for(std::chrono::microseconds(live_.script().synchronize_delay_us));
+  }
+
+ private:
+  // A kernel that sleeps would need a kernel of ours on each device; a copy takes time on all of
+  // them.
+  void work_in_vain() {
+    if (!vain_target_ || live_.script().work_delay_kib == 0) return;
+    const std::size_t size_bytes =
+        std::size_t{1024} * live_.script().random_up_to(live_.script().work_delay_kib);
+    if (size_bytes == 0) return;
+    const auto pitch = static_cast<std::ptrdiff_t>(size_bytes);
+    inner_->copy({vain_target_->data(), pitch, vain_source_.data(), pitch, size_bytes, 1,
+                  stripe::CopyDirection::upload});
+  }
+
+  Live live_;
+  const int number_;
+  stripe::PinnedBlock vain_source_;
+  std::unique_ptr<stripe::DeviceMemory> vain_target_;
+  std::unique_ptr<stripe::Queue> inner_;  // last: finishes before the memory goes
+};
+
+class DecoratedDevice final : public stripe::Device {
+ public:
+  DecoratedDevice(std::shared_ptr<stripe::Device> inner, std::shared_ptr<Script> script)
+      : inner_(std::move(inner)), script_(std::move(script)) {}
+
+  const stripe::DeviceInfo& info() const noexcept override { return inner_->info(); }
+
+  std::unique_ptr<stripe::DeviceMemory> allocate(std::size_t size_bytes) override {
+    script_->call(Call::allocate);
+    return std::make_unique<DecoratedMemory>(inner_->allocate(size_bytes), script_);
+  }
+
+  std::unique_ptr<stripe::Queue> create_queue() override {
+    script_->call(Call::create_queue);
+    return std::make_unique<DecoratedQueue>(*inner_, script_);
+  }
+
+  std::unique_ptr<stripe::Event> create_event() override {
+    script_->call(Call::create_event);
+    return std::make_unique<DecoratedEvent>(inner_->create_event(), script_);
+  }
+
+  stripe::PinnedBlock allocate_pinned(std::size_t size_bytes) override {
+    script_->call(Call::allocate_pinned);
+    return inner_->allocate_pinned(size_bytes);
+  }
+
+  stripe::PinnedCache& pinned() noexcept override { return inner_->pinned(); }
+  bool needs_page_lock() const noexcept override { return inner_->needs_page_lock(); }
+  bool is_page_locked(const std::byte* data, std::size_t size_bytes) const noexcept override {
+    return inner_->is_page_locked(data, size_bytes);
+  }
+
+  void prepare(const stripe::Operation& operation) override { inner_->prepare(operation); }
+
+ private:
+  const std::shared_ptr<stripe::Device> inner_;
+  const std::shared_ptr<Script> script_;
+};
+
+std::shared_ptr<stripe::Device> decorate(std::shared_ptr<stripe::Device> inner,
+                                         std::shared_ptr<Script> script) {
+  return std::make_shared<DecoratedDevice>(std::move(inner), std::move(script));
+}
+
+}  // namespace test

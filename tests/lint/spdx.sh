@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: LGPL-2.1-or-later
+#
+# Every source, script and build file names its licence in its first five lines.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+
+readonly line='SPDX-License-Identifier: LGPL-2.1-or-later'
+status=0
+while IFS= read -r -d '' file; do
+  if [[ -f $file ]] && ! head -n 5 "$file" | grep -qE "$line\$"; then
+    echo "$file: no line '$line'"
+    status=1
+  fi
+done < <(git ls-files -z --cached --others --exclude-standard -- \
+  '*.h' '*.cpp' '*.cuh' '*.cu' '*.sh' '*.py' '*.h.in' '*meson.build' meson_options.txt .ci/run tests/gpu/run)
+exit "$status"
