@@ -4,9 +4,9 @@
  * SECTION:element-cudastripetransform
  * @title: cudastripetransform
  *
- * Processes raw video on a CUDA device: frames are page-locked, cut into stripes, and upload,
- * kernel and download of the stripes overlap on several CUDA streams. Without a device the same
- * runs on the CPU.
+ * Processes raw video on a CUDA device: frames go through page-locked memory and are cut into
+ * stripes, and upload, kernel and download of the stripes overlap on several CUDA streams. Without
+ * a device the same runs on the CPU.
  *
  * ## Example launch line
  * |[

@@ -42,11 +42,15 @@ PinnedMemory* new_memory(std::byte* data, PinnedBlock block, const PinnedAccount
   return memory;
 }
 
-gpointer map_memory(GstMemory* memory, gsize, GstMapFlags) { return to_pinned(memory)->data; }
+// What GStreamer calls is noexcept: an exception must not cross C.
 
-void unmap_memory(GstMemory*) {}
+gpointer map_memory(GstMemory* memory, gsize, GstMapFlags) noexcept {
+  return to_pinned(memory)->data;
+}
 
-GstMemory* share_memory(GstMemory* memory, gssize offset, gssize size) {
+void unmap_memory(GstMemory*) noexcept {}
+
+GstMemory* share_memory(GstMemory* memory, gssize offset, gssize size) noexcept {
   GstMemory* root = memory->parent ? memory->parent : memory;
   const gsize part =
       size == -1 ? memory->size - static_cast<gsize>(offset) : static_cast<gsize>(size);
@@ -95,7 +99,7 @@ bool fits(gsize size, const GstAllocationParams& params) {
          g_size_checked_add(&total, total, params.align);
 }
 
-GstMemory* alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) {
+GstMemory* alloc(GstAllocator* allocator, gsize size, GstAllocationParams* params) noexcept {
   if (!fits(size, *params)) return nullptr;
   try {
     return make_memory(allocator, size, *params);
@@ -106,13 +110,13 @@ GstMemory* alloc(GstAllocator* allocator, gsize size, GstAllocationParams* param
   }
 }
 
-void free_memory(GstAllocator*, GstMemory* memory) {
+void free_memory(GstAllocator*, GstMemory* memory) noexcept {
   PinnedMemory* pinned = to_pinned(memory);
   *pinned->account -= pinned->block.size_bytes();
   delete pinned;
 }
 
-void pinned_allocator_init(GstCudaStripePinnedAllocator* self) {
+void pinned_allocator_init(GstCudaStripePinnedAllocator* self) noexcept {
   self->account = new PinnedAccount(std::make_shared<std::atomic<std::uint64_t>>(0));
   GstAllocator* allocator = GST_ALLOCATOR_CAST(self);
   allocator->mem_type = gst_stripe::pinned_memory_type;
