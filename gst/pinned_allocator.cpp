@@ -116,7 +116,7 @@ void free_memory(GstAllocator*, GstMemory* memory) noexcept {
   delete pinned;
 }
 
-void pinned_allocator_init(GstCudaStripePinnedAllocator* self) noexcept {
+void pinned_allocator_init(GstCudaStripePinnedAllocator* self) {
   self->account = new PinnedAccount(std::make_shared<std::atomic<std::uint64_t>>(0));
   GstAllocator* allocator = GST_ALLOCATOR_CAST(self);
   allocator->mem_type = gst_stripe::pinned_memory_type;
