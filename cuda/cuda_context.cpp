@@ -63,14 +63,15 @@ void CudaContextScope::restore() noexcept {
 }
 
 CudaHostRange find_cuda_host_range(const void* address) noexcept {
+  // The runtime answers for memory that CUDA does not know; the driver calls that an error.
+  cudaPointerAttributes attributes;
+  if (cudaPointerGetAttributes(&attributes, address) != cudaSuccess) {
+    cudaGetLastError();
+    return {};
+  }
+  if (attributes.type != cudaMemoryTypeHost) return {};
   const DriverFunctions& driver = driver_functions();
   const auto pointer = reinterpret_cast<CUdeviceptr>(address);
-  unsigned int type = 0;
-  CudaHostRange range;
-  if (driver.pointer_get_attribute(&type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer) !=
-          CUDA_SUCCESS ||
-      type != CU_MEMORYTYPE_HOST)
-    return {};
   CUdeviceptr begin = 0;
   std::size_t size_bytes = 0;
   if (driver.pointer_get_attribute(&begin, CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, pointer) !=
@@ -78,9 +79,7 @@ CudaHostRange find_cuda_host_range(const void* address) noexcept {
       driver.pointer_get_attribute(&size_bytes, CU_POINTER_ATTRIBUTE_RANGE_SIZE, pointer) !=
           CUDA_SUCCESS)
     return {};
-  range.begin = reinterpret_cast<const void*>(begin);
-  range.size_bytes = size_bytes;
-  return range;
+  return {reinterpret_cast<const void*>(begin), size_bytes};
 }
 
 }  // namespace stripe

@@ -37,8 +37,8 @@ readonly wheel_needs="
 
 # The plugins of GStreamer that the tests and the demo use.
 # shellcheck disable=SC2034
-readonly used_plugins="app avi compositor coreelements coretracers imagefreeze jpeg matroska multifile png pnm rawparse
-  typefindfunctions videocrop videoconvertscale videofilter videorate videotestsrc"
+readonly used_plugins="app avi coreelements coretracers jpeg png typefindfunctions videoconvertscale videofilter
+  videotestsrc"
 
 # setup_options "$@": takes --install and, after --, options for Meson.
 setup_options() {
@@ -89,11 +89,11 @@ setup_packages() {
 }
 
 # nvcc_toolkit NVCC: the toolkit's folder as this nvcc itself reports it, since it may be a script or a link to one that
-# lies elsewhere. Empty for a release before 12, which knows no C++20.
+# lies elsewhere. Empty for a release before 13, which the build would refuse.
 nvcc_toolkit() {
   local release top
   release=$("$1" --version 2>/dev/null | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
-  ((${release:-0} >= 12)) || return 0
+  ((${release:-0} >= 13)) || return 0
   top=$("$1" --dryrun -E -x cu /dev/null 2>&1 | sed -n 's/^#\$ TOP=//p')
   realpath -e "${top:-/nonexistent}" 2>/dev/null || true
 }
@@ -131,31 +131,29 @@ setup_cuda() {
   toolkit=$(find_toolkit)
   if [[ -z $toolkit ]] && install_toolkit_wheels; then toolkit=$(find_toolkit); fi
   if [[ -z $toolkit ]]; then
-    echo "Building without CUDA: no nvcc on PATH, in \$CUDA_PATH or in /usr/local/cuda, and pip could not fetch it."
+    echo "Building without CUDA: no nvcc 13 or newer on PATH, in \$CUDA_PATH or in /usr/local/cuda, and pip could not fetch it."
     meson_options=(-Dcuda=disabled "${meson_options[@]}")
     return
   fi
   echo "CUDA toolkit: $toolkit"
-  use_toolkit "$toolkit"
   meson_options=(-Dcuda=auto "${meson_options[@]}")
+  # Otherwise Meson writes "nvcc" into its rules, and a rebuild by hand needs it on PATH.
+  toolkit_file=$build_dir/cuda-toolkit.ini
+  mkdir -p "$build_dir"
+  printf "[binaries]\ncuda = '%s'\n" "$toolkit/bin/nvcc" >"$toolkit_file"
 }
 
-# Lets Meson find it: it looks for nvcc on PATH and for the rest in CUDA_PATH.
-use_toolkit() { # use_toolkit FOLDER
-  export PATH=$1/bin:$PATH CUDA_PATH=$1
-  unset CUDA_HOME CUDA_ROOT # Meson warns when they name another folder
-}
-
-# setup_build OPTION...: configures (again only if the options are others than last time) and compiles.
+# setup_build OPTION...: configures, and compiles. A folder that somebody configured by hand, which has no stamp, stays
+# as they chose.
 setup_build() {
-  local stamp=$build_dir/setup-options
+  local stamp=$build_dir/setup-options wanted
+  wanted="$*${toolkit_file:+ with $(<"$toolkit_file")}"
+  if [[ -e $stamp && $wanted != "$(<"$stamp")" ]]; then
+    rm -rf "$build_dir/build.ninja" "$build_dir/meson-private"
+  fi
   if [[ ! -e $build_dir/build.ninja ]]; then
-    meson setup "$build_dir" "$repo" "$@"
-    echo "$*" >"$stamp"
-  elif [[ -e $stamp && "$*" != "$(<"$stamp")" ]]; then
-    # Without the stamp somebody configured this folder by hand, and what they chose stays.
-    meson configure "$build_dir" "$@"
-    echo "$*" >"$stamp"
+    meson setup ${toolkit_file:+--native-file "$toolkit_file"} "$build_dir" "$repo" "$@"
+    echo "$wanted" >"$stamp"
   fi
   meson compile -C "$build_dir"
 }
