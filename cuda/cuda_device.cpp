@@ -125,6 +125,45 @@ class CudaQueue final : public Queue {
   cudaStream_t stream_ = nullptr;
 };
 
+class CudaPageLock final : public PageLock {
+ public:
+  CudaPageLock(int device_id, const std::byte* data, std::size_t size_bytes, bool read_only)
+      : device_id_(device_id), data_(const_cast<std::byte*>(data)) {
+    const CudaContextScope scope(device_id);
+    const unsigned int flags =
+        cudaHostRegisterPortable | (read_only && can_read_only() ? cudaHostRegisterReadOnly : 0U);
+    const cudaError_t status = cudaHostRegister(data_, size_bytes, flags);
+    if (is_refusal(status)) {
+      cudaGetLastError();  // sticks until it is asked for
+      throw DeviceError(DeviceErrorKind::refused,
+                        std::string("cudaHostRegister: ") + cudaGetErrorString(status));
+    }
+    STRIPE_CUDA_CHECK(status);
+  }
+  CudaPageLock(const CudaPageLock&) = delete;
+  ~CudaPageLock() override {
+    with_device(device_id_, [this] { STRIPE_CUDA_WARN(cudaHostUnregister(data_)); });
+  }
+
+ private:
+  // What the memory itself is to blame for, and not the device.
+  static bool is_refusal(cudaError_t status) {
+    return status == cudaErrorInvalidValue || status == cudaErrorNotSupported ||
+           status == cudaErrorNotPermitted || status == cudaErrorMemoryAllocation ||
+           status == cudaErrorHostMemoryAlreadyRegistered;
+  }
+
+  bool can_read_only() const {
+    int supported = 0;
+    STRIPE_CUDA_CHECK(
+        cudaDeviceGetAttribute(&supported, cudaDevAttrHostRegisterReadOnlySupported, device_id_));
+    return supported != 0;
+  }
+
+  const int device_id_;
+  std::byte* const data_;
+};
+
 std::string device_name(int id) {
   cudaDeviceProp properties;
   STRIPE_CUDA_CHECK(cudaGetDeviceProperties(&properties, id));
@@ -158,6 +197,12 @@ class CudaDevice final : public Device {
     } catch (const DeviceError&) {
       return false;
     }
+  }
+
+  std::unique_ptr<PageLock> page_lock(const std::byte* data, std::size_t size_bytes,
+                                      bool read_only) override {
+    throw_if_cuda_failed();
+    return std::make_unique<CudaPageLock>(id_, data, size_bytes, read_only);
   }
 
   void prepare(const Operation& operation) override {

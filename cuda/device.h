@@ -89,6 +89,16 @@ class Queue {
   virtual void synchronize() = 0;
 };
 
+/// Memory of somebody else's that is page-locked while this lives.
+///
+/// Owner:   whoever asked; destroyed before the memory is freed, and when no copy uses it any
+///          more.
+/// Thread:  any.
+class PageLock {
+ public:
+  virtual ~PageLock() = default;
+};
+
 /// What a device is, for people.
 struct DeviceInfo {
   std::string backend;  ///< "cuda" or "host"
@@ -124,6 +134,15 @@ class Device {
   /// Whether memory that somebody else allocated is page-locked for this device, from end to end.
   /// The host device knows of none.
   virtual bool is_page_locked(const std::byte* data, std::size_t size_bytes) const noexcept = 0;
+
+  /// Page-locks memory that somebody else allocated, from end to end. On the host device this is
+  /// bookkeeping.
+  ///
+  /// Units:   bytes; `data` need not be on a page. `read_only`: its pages can't be written.
+  /// Errors:  throws DeviceError: refused, or out_of_pinned_memory.
+  /// Source:  CUDA Runtime API, cudaHostRegister.
+  virtual std::unique_ptr<PageLock> page_lock(const std::byte* data, std::size_t size_bytes,
+                                              bool read_only) = 0;
 
   /// Loads the kernel that `operation` needs, so that the first frame does not pay for it.
   virtual void prepare(const Operation& operation) = 0;

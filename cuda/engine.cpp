@@ -5,7 +5,6 @@
 #include <string>
 
 #include "cuda/frame_layout.h"
-#include "cuda/host_kernels.h"
 
 namespace stripe {
 
@@ -34,6 +33,8 @@ struct Engine::Slot {
   PinnedBlock input_staging;
   PinnedBlock output_staging;
   std::vector<Stream> streams;
+  std::vector<Rect> stripes;  // of output that is staged: copied to its place as they come in
+  std::size_t first_stream = 0;
   FrameJob job{};
   std::atomic<bool> busy{false};
 };
@@ -92,14 +93,17 @@ Ticket Engine::submit(const FrameJob& job, const FrameParameters& parameters) {
 }
 
 void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters) {
-  if (job.input_access == HostAccess::staged) hold_staging(slot.input_staging);
-  if (job.output_access == HostAccess::staged) hold_staging(slot.output_staging);
+  const bool output_staged = job.output_access == HostAccess::staged;
+  if (job.input_access == HostAccess::staged) hold_staging(slot.input_staging, input_pool_);
+  if (output_staged) hold_staging(slot.output_staging, output_pool_);
   slot.job = job;
+  if (output_staged) slot.stripes = stripes_;
   for (Slot::Stream& stream : slot.streams) stream.used = false;
 
   const std::uint64_t n = stripes_.size();
+  slot.first_stream = next_ticket_ * n % queues_.size();
   for (std::uint64_t k = 0; k < n; ++k) {
-    const std::size_t stream = (next_ticket_ * n + k) % queues_.size();
+    const std::size_t stream = (slot.first_stream + k) % queues_.size();
     start_stripe(slot, job, parameters.operation, stripes_[k], *queues_[stream]);
     slot.streams[stream].used = true;
   }
@@ -123,7 +127,7 @@ void Engine::upload(Slot& slot, const FrameJob& job, const Rect& stripe, Queue& 
     if (staged) {
       // Stripe by stripe: the transfer of the one before runs meanwhile.
       const CopyJob to_staging = copy_area(staging.planes[p], from, area, CopyDirection::upload);
-      copy_rows_on_host(to_staging);
+      input_pool_->copy(to_staging);
       add(staged_bytes_, size_of(to_staging));
       from = {staging.planes[p].data, staging.planes[p].pitch_bytes};
     }
@@ -161,24 +165,32 @@ void Engine::wait(Ticket ticket) {
 }
 
 void Engine::finish_frame(Slot& slot) {
+  if (slot.job.output_access == HostAccess::staged) {
+    // Stream by stream: the transfers on the others run meanwhile.
+    for (std::size_t k = 0; k < slot.stripes.size(); ++k) {
+      slot.streams[(slot.first_stream + k) % slot.streams.size()].done->wait();
+      copy_staged_output(slot, slot.stripes[k]);
+    }
+    return;
+  }
   for (Slot::Stream& stream : slot.streams)
     if (stream.used) stream.done->wait();
-  if (slot.job.output_access == HostAccess::staged) copy_staged_output(slot);
 }
 
-void Engine::copy_staged_output(const Slot& slot) {
+void Engine::copy_staged_output(const Slot& slot, const Rect& stripe) {
   const ConstImage from = as_const(view_of(slot.layout, slot.output_staging.data()));
   for (int p = 0; p < shape_.layout.plane_count; ++p) {
-    const PlaneArea area = plane_area(shape_.layout, p, {0, 0, shape_.width, shape_.height});
+    const PlaneArea area = plane_area(shape_.layout, p, stripe);
     const CopyJob job =
         copy_area(slot.job.output.planes[p], from.planes[p], area, CopyDirection::download);
-    copy_rows_on_host(job);
+    output_pool_->copy(job);
     add(staged_bytes_, size_of(job));
   }
 }
 
 // Staging is taken when it is first needed and kept: frames that are page-locked never pay for it.
-void Engine::hold_staging(PinnedBlock& block) {
+void Engine::hold_staging(PinnedBlock& block, std::unique_ptr<CopyPool>& pool) {
+  if (!pool) pool = std::make_unique<CopyPool>(CopyPool::useful_helpers());
   if (block) return;
   block = device_->allocate_pinned(slots_.front()->layout.size_bytes);
   staging_block_bytes_.fetch_add(block.size_bytes(), std::memory_order_relaxed);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "cuda/copy_pool.h"
 #include "cuda/device.h"
 #include "cuda/image.h"
 #include "cuda/operation.h"
@@ -43,7 +44,7 @@ struct FrameParameters {
 /// How the device reaches a frame's host memory.
 enum class HostAccess {
   direct,  ///< copied from or to where it lies: page-locked memory, or copies are not asynchronous
-  staged,  ///< by way of a page-locked block of the engine's, with a copy on the CPU
+  staged,  ///< by way of a page-locked block of the engine's, copied on the CPU by several threads
 };
 
 /// A frame to read and one to write.
@@ -112,8 +113,8 @@ class Engine {
   void upload(Slot& slot, const FrameJob& job, const Rect& stripe, Queue& queue);
   void download(Slot& slot, const FrameJob& job, const Rect& stripe, Queue& queue);
   void finish_frame(Slot& slot);
-  void copy_staged_output(const Slot& slot);
-  void hold_staging(PinnedBlock& block);
+  void copy_staged_output(const Slot& slot, const Rect& stripe);
+  void hold_staging(PinnedBlock& block, std::unique_ptr<CopyPool>& pool);
   void update_plan(const FrameParameters& parameters);
   [[noreturn]] void fail(const std::exception& cause);
   void throw_if_failed();
@@ -138,6 +139,10 @@ class Engine {
   std::atomic<std::uint64_t> staged_bytes_{0};
   std::atomic<std::size_t> staging_block_bytes_{0};
   std::atomic<int> stripes_per_frame_{0};
+
+  // Made when a frame is first staged: one for the submitting thread, one for the waiting one.
+  std::unique_ptr<CopyPool> input_pool_;
+  std::unique_ptr<CopyPool> output_pool_;
 
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::unique_ptr<Queue>> queues_;  // destroyed first: their work uses the slots

@@ -11,6 +11,7 @@ enum class DeviceErrorKind {
   not_found,             ///< no such device, or none usable: choose another one
   out_of_device_memory,  ///< free device memory, or use smaller frames
   out_of_pinned_memory,  ///< free page-locked memory, or raise the limit
+  refused,               ///< this memory can't be page-locked; copy it to memory that can
   failed,                ///< any other failure of the device or its driver
 };
 

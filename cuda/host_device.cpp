@@ -167,6 +167,8 @@ class HostQueue final : public Queue {
   std::thread worker_;  // last: it uses the others
 };
 
+class HostPageLock final : public PageLock {};
+
 class HostDevice final : public Device {
  public:
   const DeviceInfo& info() const noexcept override { return info_; }
@@ -180,6 +182,10 @@ class HostDevice final : public Device {
   bool needs_page_lock() const noexcept override { return false; }
   bool is_page_locked(const std::byte*, std::size_t) const noexcept override { return false; }
 
+  std::unique_ptr<PageLock> page_lock(const std::byte*, std::size_t size_bytes, bool) override {
+    if (size_bytes == 0) throw DeviceError(DeviceErrorKind::refused, "memory of no bytes");
+    return std::make_unique<HostPageLock>();
+  }
   void prepare(const Operation&) override {}
 
  private:

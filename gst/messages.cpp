@@ -29,6 +29,7 @@ void post_device_error(GstElement* element, const stripe::DeviceError& error) {
                         ("use smaller frames or fewer buffers, or raise the memory limit of this "
                          "process or container"));
       return;
+    case stripe::DeviceErrorKind::refused:
     case stripe::DeviceErrorKind::failed:
       GST_ELEMENT_ERROR(element, LIBRARY, FAILED, ("The device failed: %s.", error.what()),
                         ("if it happens again: restart the process, look at the kernel log for Xid "

@@ -182,6 +182,11 @@ class DecoratedDevice final : public stripe::Device {
 
   stripe::PinnedCache& pinned() noexcept override { return inner_->pinned(); }
   bool needs_page_lock() const noexcept override { return inner_->needs_page_lock(); }
+  std::unique_ptr<stripe::PageLock> page_lock(const std::byte* data, std::size_t size_bytes,
+                                              bool read_only) override {
+    script_->call(Call::page_lock);
+    return inner_->page_lock(data, size_bytes, read_only);
+  }
   bool is_page_locked(const std::byte* data, std::size_t size_bytes) const noexcept override {
     return inner_->is_page_locked(data, size_bytes);
   }

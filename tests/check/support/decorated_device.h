@@ -23,8 +23,9 @@ enum class Call {
   record,
   synchronize,
   wait,
+  page_lock,
 };
-inline constexpr int call_kinds = 9;
+inline constexpr int call_kinds = 10;
 
 /// A kernel that was queued, and in which queue: numbered in the order of their creation.
 struct Launched {
