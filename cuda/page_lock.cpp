@@ -242,12 +242,24 @@ HostRange::HostRange(const std::byte* base, std::size_t size_bytes, bool read_on
 
 HostRange::~HostRange() = default;
 
+LockLane& HostRange::lane_of(const Device& device) const noexcept {
+  return *lanes_[device.needs_page_lock() ? 1 : 0];
+}
+
 LockAnswer HostRange::use(Device& device, const std::shared_ptr<LockBudget>& budget,
                           LockWhen when) {
-  LockLane& lane = *lanes_[device.needs_page_lock() ? 1 : 0];
+  LockLane& lane = lane_of(device);
   LockAnswer answer = lane.use(device, budget, when);
   if (answer.state == LockState::locked) answer.use = LockUse(&lane);
   return answer;
+}
+
+bool HostRange::refuse(Device& device, LockBudget& budget) {
+  LockLane& lane = lane_of(device);
+  const std::lock_guard guard(registry().mutex);
+  if (std::exchange(lane.refused, true)) return false;
+  ++budget.refusals_;
+  return true;
 }
 
 }  // namespace stripe

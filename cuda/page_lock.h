@@ -45,7 +45,7 @@ class LockBudget {
   std::uint64_t evictions() const noexcept { return evictions_; }
 
  private:
-  friend class LockRegistry;
+  friend class HostRange;
   friend class LockLane;
 
   bool try_add(std::uint64_t size_bytes) noexcept;
@@ -121,7 +121,12 @@ class HostRange {
   /// Errors:  none; a failure is a refusal, remembered as long as the range.
   LockAnswer use(Device& device, const std::shared_ptr<LockBudget>& budget, LockWhen when);
 
+  /// Remembers that the memory is of a kind that is never registered. True the first time.
+  bool refuse(Device& device, LockBudget& budget);
+
  private:
+  LockLane& lane_of(const Device& device) const noexcept;
+
   std::array<std::unique_ptr<LockLane>, 2> lanes_;  // for the host device, for CUDA
 };
 

@@ -33,17 +33,16 @@ PinnedBlock PinnedCache::acquire(std::size_t size_bytes) {
   if (size_bytes > SIZE_MAX - page_bytes)
     throw DeviceError(DeviceErrorKind::out_of_pinned_memory,
                       "a block larger than the address space");
-  const std::size_t pages = (std::max<std::size_t>(size_bytes, 1) + page_bytes - 1) / page_bytes;
-  const std::size_t rounded_bytes = pages * page_bytes;
-  if (const PinnedStorage idle = take_idle(rounded_bytes); idle.data) return {this, idle};
+  const std::size_t block_bytes = rounded_bytes(size_bytes);
+  if (const PinnedStorage idle = take_idle(block_bytes); idle.data) return {this, idle};
   try {
-    return ask_source(rounded_bytes);
+    return ask_source(block_bytes);
   } catch (const DeviceError& error) {
     if (error.kind() != DeviceErrorKind::out_of_pinned_memory || idle_bytes() == 0) throw;
   }
   // Blocks of other sizes may be what stands in the way.
   trim();
-  return ask_source(rounded_bytes);
+  return ask_source(block_bytes);
 }
 
 PinnedBlock PinnedCache::ask_source(std::size_t size_bytes) {

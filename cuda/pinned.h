@@ -68,6 +68,11 @@ class PinnedCache {
  public:
   static constexpr std::size_t page_bytes = 4096;
 
+  /// The size of the block that holds `size_bytes`: whole pages, one at least.
+  static constexpr std::size_t rounded_bytes(std::size_t size_bytes) noexcept {
+    return size_bytes == 0 ? page_bytes : (size_bytes + page_bytes - 1) / page_bytes * page_bytes;
+  }
+
   /// `idle_bound_bytes`: what may lie idle; the least recently used blocks go first.
   PinnedCache(std::unique_ptr<PinnedSource> source, std::size_t idle_bound_bytes);
   PinnedCache(const PinnedCache&) = delete;

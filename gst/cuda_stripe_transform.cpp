@@ -22,69 +22,40 @@
 #include <mutex>
 
 #include "gst/debug.h"
+#include "gst/element_state.h"
 #include "gst/frame_view.h"
 #include "gst/messages.h"
 #include "gst/properties.h"
 #include "gst/session.h"
+#include "gst/streaming.h"
 #include "gst/video_pool.h"
 
 #define FORMATS "{ GRAY8, RGB, BGR, RGBx, BGRx, xRGB, xBGR, RGBA, BGRA, ARGB, ABGR, NV12, I420 }"
 
+using gst_stripe::parent_class;
 using gst_stripe::Property;
 using gst_stripe::Session;
 using gst_stripe::Settings;
+using gst_stripe::state_of;
 using gst_stripe::Stats;
-
-struct GstCudaStripeTransform::State {
-  // A leaf: nothing is called under it. Guards all below; the streaming thread takes its copies.
-  std::mutex mutex;
-  Settings settings;
-  std::shared_ptr<Session> session;  // from start to stop
-  Stats last_stats;                  // of the session before, for who asks after the stop
-
-  GstCaps* refused_caps = nullptr;  // owned; the streaming thread's, and start's
-
-  ~State() { gst_clear_caps(&refused_caps); }
-
-  Settings current_settings() {
-    const std::lock_guard lock(mutex);
-    return settings;
-  }
-
-  std::shared_ptr<Session> current_session() {
-    const std::lock_guard lock(mutex);
-    return session;
-  }
-
-  Stats stats() {
-    const std::shared_ptr<Session> current = current_session();
-    if (current) return current->stats();
-    const std::lock_guard lock(mutex);
-    return last_stats;
-  }
-};
 
 G_DEFINE_TYPE(GstCudaStripeTransform, gst_cuda_stripe_transform, GST_TYPE_BASE_TRANSFORM)
 GST_ELEMENT_REGISTER_DEFINE(cudastripetransform, "cudastripetransform", GST_RANK_NONE,
                             GST_TYPE_CUDA_STRIPE_TRANSFORM)
 
-namespace {
-
-// Buffers that upstream needs at least: one in flight here, and two that it fills meanwhile.
-constexpr guint offered_buffers = 1 + 2;
-
-GstCudaStripeTransform* to_self(gpointer instance) {
-  return reinterpret_cast<GstCudaStripeTransform*>(instance);
-}
-
-GstBaseTransformClass* parent_class() {
+GstBaseTransformClass* gst_stripe::parent_class() {
   return GST_BASE_TRANSFORM_CLASS(gst_cuda_stripe_transform_parent_class);
 }
+
+namespace {
+
+// Beside the frames in flight: what upstream fills meanwhile.
+constexpr guint spare_buffers = 2;
 
 // From start on the settings of READY are in use, though the element's state may still be READY.
 bool may_change(GstElement* element, const GParamSpec* spec) {
   if (!(spec->flags & GST_PARAM_MUTABLE_READY)) return true;
-  if (!to_self(element)->state->current_session()) return true;
+  if (!state_of(element).current_session()) return true;
   g_warning("%s: property '%s' can be changed in NULL and READY only; it keeps its value",
             GST_OBJECT_NAME(element), spec->name);
   return false;
@@ -92,43 +63,44 @@ bool may_change(GstElement* element, const GParamSpec* spec) {
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
   if (!may_change(GST_ELEMENT(object), spec)) return;
-  auto* state = to_self(object)->state;
-  const std::lock_guard lock(state->mutex);
-  if (!set_setting(state->settings, static_cast<Property>(id), value))
+  GstCudaStripeTransform::State& state = state_of(object);
+  const std::lock_guard lock(state.mutex);
+  if (!set_setting(state.settings, static_cast<Property>(id), value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
-  auto* state = to_self(object)->state;
+  GstCudaStripeTransform::State& state = state_of(object);
   const auto property = static_cast<Property>(id);
   if (property == Property::stats) {
-    g_value_take_boxed(value, to_structure(state->stats()));
+    g_value_take_boxed(value, to_structure(state.stats()));
     return;
   }
-  if (!get_setting(state->current_settings(), property, value))
+  if (!get_setting(state.current_settings(), property, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
 void finalize(GObject* object) {
-  delete to_self(object)->state;
+  delete reinterpret_cast<GstCudaStripeTransform*>(object)->state;
   G_OBJECT_CLASS(gst_cuda_stripe_transform_parent_class)->finalize(object);
 }
 
 std::shared_ptr<Session> open_session(GstElement* element, const Settings& settings) {
   stripe::OpenedBackend opened = stripe::open_backend(settings.backend, settings.cuda_device_id);
-  auto session =
-      std::make_shared<Session>(std::move(opened.device), settings.chosen_stream_count());
+  auto session = std::make_shared<Session>(std::move(opened.device), settings);
   if (!opened.fallback_reason.empty()) gst_stripe::post_fallback(element, opened.fallback_reason);
   return session;
 }
 
 gboolean start(GstBaseTransform* trans) {
-  auto* state = to_self(trans)->state;
-  gst_clear_caps(&state->refused_caps);
+  GstCudaStripeTransform::State& state = state_of(trans);
+  gst_clear_caps(&state.refused_caps);
   try {
-    auto session = open_session(GST_ELEMENT(trans), state->current_settings());
-    const std::lock_guard lock(state->mutex);
-    state->session = std::move(session);
+    Settings settings = state.current_settings();
+    settings.async_depth = static_cast<guint>(state.depth);  // that the source pad was opened for
+    auto session = open_session(GST_ELEMENT(trans), settings);
+    const std::lock_guard lock(state.mutex);
+    state.session = std::move(session);
     return TRUE;
   } catch (const std::exception& error) {
     gst_stripe::post_error(GST_ELEMENT(trans), error);
@@ -137,23 +109,39 @@ gboolean start(GstBaseTransform* trans) {
 }
 
 gboolean stop(GstBaseTransform* trans) {
-  auto* state = to_self(trans)->state;
-  std::shared_ptr<Session> session = state->current_session();
+  GstCudaStripeTransform::State& state = state_of(trans);
+  gst_stripe::drop_frames(trans);
+  std::shared_ptr<Session> session = state.current_session();
   if (!session) return TRUE;
   Stats stats = session->stats();
-  const std::lock_guard lock(state->mutex);
-  state->last_stats = std::move(stats);
-  state->session.reset();  // `session` keeps it: nothing is destroyed under the lock
+  const std::lock_guard lock(state.mutex);
+  state.last_stats = std::move(stats);
+  state.session.reset();  // `session` keeps it: nothing is destroyed under the lock
   return TRUE;
 }
 
 // The pad offers refused caps again with every buffer: they are an error once.
 gboolean refuse_caps(GstBaseTransform* trans, GstCaps* caps, const std::exception& error) {
-  GstCaps*& refused = to_self(trans)->state->refused_caps;
+  GstCaps*& refused = state_of(trans).refused_caps;
   if (refused && gst_caps_is_equal(refused, caps)) return FALSE;
   gst_caps_replace(&refused, caps);
   gst_stripe::post_error(GST_ELEMENT(trans), error);
   return FALSE;
+}
+
+// Frames in flight are latency, which is as long as they last.
+void set_frame_duration(GstBaseTransform* trans, const GstVideoInfo& info) {
+  GstCudaStripeTransform::State& state = state_of(trans);
+  GstClockTime duration = GST_CLOCK_TIME_NONE;
+  if (info.fps_n > 0 && info.fps_d > 0)
+    duration = gst_util_uint64_scale_int(GST_SECOND, info.fps_d, info.fps_n);
+  {
+    const std::lock_guard lock(state.mutex);
+    if (state.frame_duration == duration) return;
+    state.frame_duration = duration;
+  }
+  if (state.is_async())
+    gst_element_post_message(GST_ELEMENT(trans), gst_message_new_latency(GST_OBJECT(trans)));
 }
 
 gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps*) {
@@ -164,7 +152,9 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps*) {
     return refuse_caps(trans, in_caps, error);
   }
   try {
-    to_self(trans)->state->current_session()->set_format(info);
+    state_of(trans).current_session()->set_format(info);
+    gst_clear_caps(&state_of(trans).refused_caps);
+    set_frame_duration(trans, info);
     return TRUE;
   } catch (const std::exception& error) {
     return refuse_caps(trans, in_caps, error);
@@ -180,13 +170,15 @@ gboolean get_unit_size(GstBaseTransform*, GstCaps* caps, gsize* size) {
 
 gboolean propose_allocation(GstBaseTransform* trans, GstQuery* decide_query, GstQuery* query) {
   if (!parent_class()->propose_allocation(trans, decide_query, query)) return FALSE;
-  const std::shared_ptr<Session> session = to_self(trans)->state->current_session();
-  return session && gst_stripe::offer_allocation(query, session->allocator(), offered_buffers);
+  const std::shared_ptr<Session> session = state_of(trans).current_session();
+  if (!session) return FALSE;
+  const guint buffers = static_cast<guint>(session->depth()) + spare_buffers;
+  return gst_stripe::offer_allocation(query, session->offered_allocator(), buffers);
 }
 
 gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
-  const std::shared_ptr<Session> session = to_self(trans)->state->current_session();
-  return session && gst_stripe::decide_output_allocation(query, session->allocator()) &&
+  const std::shared_ptr<Session> session = state_of(trans).current_session();
+  return session && gst_stripe::decide_output_allocation(query, session->offered_allocator()) &&
          parent_class()->decide_allocation(trans, query);
 }
 
@@ -200,17 +192,6 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* input, G
       started ? parent_class()->prepare_output_buffer(trans, input, output) : GST_FLOW_ERROR;
   if (flow == GST_FLOW_ERROR) gst_stripe::post_no_output_buffer(GST_ELEMENT(trans));
   return flow;
-}
-
-GstFlowReturn transform(GstBaseTransform* trans, GstBuffer* input, GstBuffer* output) {
-  auto* state = to_self(trans)->state;
-  try {
-    state->current_session()->process(input, output, state->current_settings());
-    return GST_FLOW_OK;
-  } catch (const std::exception& error) {
-    gst_stripe::post_error(GST_ELEMENT(trans), error);
-    return GST_FLOW_ERROR;
-  }
 }
 
 // Metas that say nothing but how the picture lies, is turned, sized or coloured stay true.
@@ -249,7 +230,7 @@ static void gst_cuda_stripe_transform_class_init(GstCudaStripeTransformClass* kl
   gst_element_class_set_static_metadata(
       element, "CUDA stripe transform", "Filter/Effect/Video/Hardware",
       "Page-locks frames, cuts them into stripes and overlaps upload, kernel and download of the "
-      "stripes on several CUDA streams",
+      "stripes and frames on several CUDA streams",
       "cudastripetransform authors");
   install_pad_templates(element);
 
@@ -261,11 +242,12 @@ static void gst_cuda_stripe_transform_class_init(GstCudaStripeTransformClass* kl
   base->propose_allocation = propose_allocation;
   base->decide_allocation = decide_allocation;
   base->prepare_output_buffer = prepare_output_buffer;
-  base->transform = transform;
   base->transform_meta = transform_meta;
+  gst_stripe::install_streaming(base);
 }
 
 static void gst_cuda_stripe_transform_init(GstCudaStripeTransform* self) {
   self->state = new GstCudaStripeTransform::State;
+  gst_stripe::init_streaming(GST_BASE_TRANSFORM(self));
   gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(self), TRUE);
 }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <string>
 
-#include "gst/pinned_allocator.h"
-
 namespace gst_stripe {
 
 // Where a plane lies in the buffer, checked.
@@ -72,12 +70,14 @@ void check_stride(const PlaneLine& line, const stripe::PlaneArea& area, int plan
 
 }  // namespace
 
-FrameView::FrameView(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags,
-                     const stripe::Device& device)
+FrameView::FrameView(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags)
     : buffer_(buffer) {
   const stripe::PixelLayout layout = pixel_layout_of(info);
   PlanePlace places[stripe::max_planes];
-  for (int p = 0; p < layout.plane_count; ++p) places[p] = find_plane(info, layout, p);
+  for (int p = 0; p < layout.plane_count; ++p) {
+    places[p] = find_plane(info, layout, p);
+    rows_go_down_ &= places[p].stride >= 0;
+  }
   const bool crosses = std::any_of(places, places + layout.plane_count,
                                    [](const PlanePlace& place) { return place.crosses_memories; });
   try {
@@ -85,11 +85,7 @@ FrameView::FrameView(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags fl
       map_whole(places, layout.plane_count, flags);
       return;
     }
-    access_ = stripe::HostAccess::direct;
-    for (int p = 0; p < layout.plane_count; ++p) {
-      map_plane(places[p], p, flags);
-      if (!is_page_locked(places[p], p, device)) access_ = stripe::HostAccess::staged;
-    }
+    for (int p = 0; p < layout.plane_count; ++p) map_plane(places[p], p, flags);
   } catch (...) {
     unmap();
     throw;
@@ -140,9 +136,9 @@ const GstMapInfo& FrameView::map_memory(GstMemory* memory, GstMapFlags flags) {
 void FrameView::map_plane(const PlanePlace& place, int plane, GstMapFlags flags) {
   GstMemory* memory = gst_buffer_peek_memory(buffer_, place.memory_index);
   const GstMapInfo& map = map_memory(memory, flags);
-  image_.planes[plane] = {
-      reinterpret_cast<std::byte*>(map.data) + place.skip + (place.first_row - place.begin),
-      place.stride};
+  auto* begin = reinterpret_cast<std::byte*>(map.data) + place.skip;
+  image_.planes[plane] = {begin + (place.first_row - place.begin), place.stride};
+  ranges_[plane] = {memory, begin, place.extent_bytes};
 }
 
 void FrameView::map_whole(const PlanePlace* places, int count, GstMapFlags flags) {
@@ -153,16 +149,6 @@ void FrameView::map_whole(const PlanePlace* places, int count, GstMapFlags flags
   for (int p = 0; p < count; ++p)
     image_.planes[p] = {reinterpret_cast<std::byte*>(whole_map_.data) + places[p].first_row,
                         places[p].stride};
-}
-
-bool FrameView::is_page_locked(const PlanePlace& place, int plane,
-                               const stripe::Device& device) const {
-  // A device's copies go down in memory only; the CPU turns such pictures round while staging.
-  if (place.stride < 0) return false;
-  const GstMemory* memory = gst_buffer_peek_memory(buffer_, place.memory_index);
-  if (is_pinned_memory(memory) && (!device.needs_page_lock() || is_page_locked_memory(memory)))
-    return true;
-  return device.is_page_locked(image_.planes[plane].data, place.extent_bytes);
 }
 
 bool FrameView::is_all_from(const GstAllocator* allocator) const noexcept {

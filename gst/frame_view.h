@@ -3,6 +3,7 @@
 
 #include <gst/video/video.h>
 
+#include <array>
 #include <stdexcept>
 
 #include "cuda/device.h"
@@ -31,9 +32,15 @@ stripe::Colorimetry colorimetry_of(const GstVideoInfo& info);
 /// Errors:  throws FrameError for sizes and strides that no frame can have.
 stripe::FrameShape frame_shape_of(const GstVideoInfo& info);
 
-/// The planes of a buffer, mapped while the view lives. The door where sizes are checked: nothing
-/// is mapped, and no byte is read, before every plane was found to lie inside the buffer's
-/// memory.
+/// The bytes of one plane, first to last, and the memory that they lie in.
+struct PlaneRange {
+  GstMemory* memory = nullptr;
+  const std::byte* begin = nullptr;
+  gsize size_bytes = 0;
+};
+
+/// The planes of a buffer, mapped while the view lives. The door where sizes are checked: nothing is
+/// mapped, and no byte is read, before every plane was found to lie inside the buffer's memory.
 ///
 /// Each plane is resolved to the memory that holds it, so buffers of several memories are never
 /// merged; only where a plane itself crosses memories a merged copy is mapped.
@@ -43,15 +50,23 @@ stripe::FrameShape frame_shape_of(const GstVideoInfo& info);
 /// Errors:  throws FrameError.
 class FrameView {
  public:
-  FrameView(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags,
-            const stripe::Device& device);
+  FrameView(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags);
   FrameView(const FrameView&) = delete;
   ~FrameView();
 
   const stripe::Image& image() const noexcept { return image_; }
 
-  /// Direct where every plane is page-locked memory and its rows go down in memory.
-  stripe::HostAccess access() const noexcept { return access_; }
+  /// Whether each row of each plane lies above the one before in memory.
+  bool rows_go_down() const noexcept { return rows_go_down_; }
+
+  /// Whether a merged copy of the buffer's memories is mapped; then there are no ranges and maps.
+  bool is_merged() const noexcept { return whole_map_.memory != nullptr; }
+
+  /// By plane; unused ones have no memory.
+  const std::array<PlaneRange, stripe::max_planes>& ranges() const noexcept { return ranges_; }
+
+  /// Each memory once; the first one whose memory is NULL ends them.
+  const std::array<GstMapInfo, stripe::max_planes>& maps() const noexcept { return maps_; }
 
   /// Whether every plane lies in memory of `allocator`.
   bool is_all_from(const GstAllocator* allocator) const noexcept;
@@ -63,14 +78,14 @@ class FrameView {
   void map_plane(const PlanePlace& place, int plane, GstMapFlags flags);
   void map_whole(const PlanePlace* places, int count, GstMapFlags flags);
   const GstMapInfo& map_memory(GstMemory* memory, GstMapFlags flags);
-  bool is_page_locked(const PlanePlace& place, int plane, const stripe::Device& device) const;
   void unmap() noexcept;
 
   GstBuffer* const buffer_;
   stripe::Image image_{};
-  stripe::HostAccess access_ = stripe::HostAccess::staged;
-  GstMapInfo maps_[stripe::max_planes]{};  // of single memories; unused: memory is NULL
-  GstMapInfo whole_map_{};                 // of the buffer, where a plane crosses memories
+  bool rows_go_down_ = true;
+  std::array<PlaneRange, stripe::max_planes> ranges_{};
+  std::array<GstMapInfo, stripe::max_planes> maps_{};
+  GstMapInfo whole_map_{};
 };
 
 }  // namespace gst_stripe

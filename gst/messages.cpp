@@ -6,6 +6,7 @@
 #include "cuda/error.h"
 #include "gst/debug.h"
 #include "gst/frame_view.h"
+#include "gst/page_locking.h"
 
 namespace gst_stripe {
 
@@ -59,6 +60,16 @@ void post_fallback(GstElement* element, const std::string& reason) {
   else
     GST_ELEMENT_WARNING(element, RESOURCE, NOT_FOUND, ("Running on the CPU: %s.", reason.c_str()),
                         ("set backend=host to silence this, backend=cuda to make it an error"));
+}
+
+void post_warning(GstElement* element, const MemoryWarning& warning) {
+  if (warning.text.empty()) return;
+  gst_element_message_full(
+      element, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, warning.code,
+      g_strdup_printf("Frames are copied on the CPU: %s.", warning.text.c_str()),
+      g_strdup("let upstream take the offered buffers, or allocate from the allocator "
+               "CudaStripePinned"),
+      __FILE__, GST_FUNCTION, __LINE__);
 }
 
 void post_no_output_buffer(GstElement* element) {

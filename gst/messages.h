@@ -6,6 +6,8 @@
 #include <exception>
 #include <string>
 
+#include "gst/page_locking.h"
+
 namespace gst_stripe {
 
 /// Posts the one error message for an exception of cuda/ or of the frame view, in the terms of
@@ -16,6 +18,9 @@ void post_error(GstElement* element, const std::exception& error);
 
 /// Says that auto took the host, and why: a warning once a process, afterwards an info message.
 void post_fallback(GstElement* element, const std::string& reason);
+
+/// Says why frames are copied on the CPU; nothing where there is nothing to say.
+void post_warning(GstElement* element, const MemoryWarning& warning);
 
 /// Says that no output buffer could be had.
 void post_no_output_buffer(GstElement* element);

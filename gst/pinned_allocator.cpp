@@ -2,7 +2,7 @@
 #include "gst/pinned_allocator.h"
 
 #include <cstring>
-#include <new>
+#include <memory>
 
 #include "cuda/error.h"
 #include "cuda/pinned.h"
@@ -10,13 +10,13 @@
 
 namespace {
 
-using gst_stripe::PinnedAccount;
+using stripe::LockBudget;
 using stripe::PinnedBlock;
 
 struct GstCudaStripePinnedAllocator {
   GstAllocator parent;
-  PinnedAccount* account;
-  stripe::PinnedCache* cache;  // NULL: the process's, which is made with the first block
+  std::shared_ptr<LockBudget>* budget;  // NULL inside: no bound, and nobody counts
+  stripe::PinnedCache* cache;           // NULL: the process's, which is made with the first block
 };
 
 struct GstCudaStripePinnedAllocatorClass {
@@ -28,19 +28,14 @@ struct PinnedMemory {
   GstMemory parent;
   std::byte* data;
   PinnedBlock block;
-  PinnedAccount account;
+  std::shared_ptr<LockBudget> budget;  // that is charged for the block; NULL: none is
+  bool plain;                          // past the budget's bound
 };
 
 // The name is one for all of the process.
 G_DEFINE_TYPE(GstCudaStripePinnedAllocator, pinned_allocator, GST_TYPE_ALLOCATOR)
 
 PinnedMemory* to_pinned(GstMemory* memory) { return reinterpret_cast<PinnedMemory*>(memory); }
-
-PinnedMemory* new_memory(std::byte* data, PinnedBlock block, const PinnedAccount& account) {
-  auto* memory = new PinnedMemory{{}, data, std::move(block), account};
-  *memory->account += memory->block.size_bytes();
-  return memory;
-}
 
 // What GStreamer calls is noexcept: an exception must not cross C.
 
@@ -54,7 +49,7 @@ GstMemory* share_memory(GstMemory* memory, gssize offset, gssize size) noexcept 
   GstMemory* root = memory->parent ? memory->parent : memory;
   const gsize part =
       size == -1 ? memory->size - static_cast<gsize>(offset) : static_cast<gsize>(size);
-  PinnedMemory* shared = new_memory(to_pinned(memory)->data, {}, to_pinned(memory)->account);
+  auto* shared = new PinnedMemory{{}, to_pinned(memory)->data, {}, {}, to_pinned(memory)->plain};
   const auto flags =
       static_cast<GstMemoryFlags>(GST_MINI_OBJECT_FLAGS(root) | GST_MINI_OBJECT_FLAG_LOCK_READONLY);
   gst_memory_init(GST_MEMORY_CAST(shared), flags, memory->allocator, root, memory->maxsize,
@@ -78,17 +73,36 @@ void clear_around(const GstMemory* memory, std::byte* data, GstMemoryFlags flags
   if (flags & GST_MEMORY_FLAG_ZERO_PADDED) std::memset(data + end, 0, memory->maxsize - end);
 }
 
+// A block that the budget allows, or a plain one that it need not know of.
+std::unique_ptr<PinnedMemory> take_block(GstCudaStripePinnedAllocator* self, gsize size_bytes) {
+  const std::shared_ptr<LockBudget>& budget = *self->budget;
+  stripe::PinnedCache& cache = self->cache ? *self->cache : stripe::pinned_cache();
+  auto memory = std::make_unique<PinnedMemory>();
+  const gsize block_bytes = stripe::PinnedCache::rounded_bytes(size_bytes);
+  memory->plain = budget && !budget->charge(block_bytes);
+  if (memory->plain) {
+    memory->block = stripe::plain_cache().acquire(size_bytes);
+    return memory;
+  }
+  try {
+    memory->block = cache.acquire(size_bytes);
+  } catch (...) {
+    if (budget) budget->refund(block_bytes);
+    throw;
+  }
+  memory->budget = budget;
+  return memory;
+}
+
 GstMemory* make_memory(GstAllocator* allocator, gsize size, const GstAllocationParams& params) {
   const gsize maxsize = params.prefix + size + params.padding;
   const gsize beyond_page = params.align >= stripe::PinnedCache::page_bytes ? params.align : 0;
   auto* self = reinterpret_cast<GstCudaStripePinnedAllocator*>(allocator);
-  stripe::PinnedCache& cache = self->cache ? *self->cache : stripe::pinned_cache();
-  PinnedBlock block = cache.acquire(maxsize + beyond_page);
-  std::byte* data = block.data() + bytes_to_alignment(block.data(), params.align);
-  PinnedMemory* memory = new_memory(data, std::move(block), *self->account);
+  PinnedMemory* memory = take_block(self, maxsize + beyond_page).release();
+  memory->data = memory->block.data() + bytes_to_alignment(memory->block.data(), params.align);
   gst_memory_init(GST_MEMORY_CAST(memory), params.flags, allocator, nullptr, maxsize, params.align,
                   params.prefix, size);
-  clear_around(GST_MEMORY_CAST(memory), data, params.flags);
+  clear_around(GST_MEMORY_CAST(memory), memory->data, params.flags);
   return GST_MEMORY_CAST(memory);
 }
 
@@ -112,12 +126,14 @@ GstMemory* alloc(GstAllocator* allocator, gsize size, GstAllocationParams* param
 
 void free_memory(GstAllocator*, GstMemory* memory) noexcept {
   PinnedMemory* pinned = to_pinned(memory);
-  *pinned->account -= pinned->block.size_bytes();
+  const std::shared_ptr<LockBudget> budget = pinned->budget;
+  const gsize size_bytes = pinned->block.size_bytes();
   delete pinned;
+  if (budget) budget->refund(size_bytes);
 }
 
 void pinned_allocator_init(GstCudaStripePinnedAllocator* self) {
-  self->account = new PinnedAccount(std::make_shared<std::atomic<std::uint64_t>>(0));
+  self->budget = new std::shared_ptr<LockBudget>;
   GstAllocator* allocator = GST_ALLOCATOR_CAST(self);
   allocator->mem_type = gst_stripe::pinned_memory_type;
   allocator->mem_map = map_memory;
@@ -127,7 +143,7 @@ void pinned_allocator_init(GstCudaStripePinnedAllocator* self) {
 }
 
 void pinned_allocator_finalize(GObject* object) {
-  delete reinterpret_cast<GstCudaStripePinnedAllocator*>(object)->account;
+  delete reinterpret_cast<GstCudaStripePinnedAllocator*>(object)->budget;
   G_OBJECT_CLASS(pinned_allocator_parent_class)->finalize(object);
 }
 
@@ -141,10 +157,11 @@ void pinned_allocator_class_init(GstCudaStripePinnedAllocatorClass* klass) {
 
 namespace gst_stripe {
 
-GstAllocator* pinned_allocator_new(const PinnedAccount& account, stripe::PinnedCache& cache) {
+GstAllocator* pinned_allocator_new(const std::shared_ptr<LockBudget>& budget,
+                                   stripe::PinnedCache& cache) {
   auto* allocator = static_cast<GstCudaStripePinnedAllocator*>(
       gst_object_ref_sink(g_object_new(pinned_allocator_get_type(), nullptr)));
-  *allocator->account = account;
+  *allocator->budget = budget;
   allocator->cache = &cache;
   return GST_ALLOCATOR_CAST(allocator);
 }
@@ -155,14 +172,15 @@ void pinned_allocator_register() {
   gst_allocator_register(pinned_memory_type, GST_ALLOCATOR_CAST(allocator));  // takes it over
 }
 
-bool is_pinned_memory(const GstMemory* memory) {
+bool is_allocator_memory(const GstMemory* memory) {
   return memory->allocator &&
          G_TYPE_CHECK_INSTANCE_TYPE(memory->allocator, pinned_allocator_get_type());
 }
 
-bool is_page_locked_memory(const GstMemory* memory) {
+bool is_pinned_memory(const GstMemory* memory, const stripe::Device& device) {
   const GstMemory* root = memory->parent ? memory->parent : memory;
-  return reinterpret_cast<const PinnedMemory*>(root)->block.is_page_locked();
+  const auto* pinned = reinterpret_cast<const PinnedMemory*>(root);
+  return !pinned->plain && (!device.needs_page_lock() || pinned->block.is_page_locked());
 }
 
 }  // namespace gst_stripe

@@ -12,7 +12,7 @@ constexpr auto while_playing = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PA
 constexpr auto read_only = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
 constexpr int default_stream_count = 3;
-constexpr int default_stripe_count = 3;
+constexpr int stripes_of_a_single_frame = 3;
 
 GType register_enum(const char* name, const GEnumValue* values) {
   const GType type = g_enum_register_static(name, values);
@@ -52,6 +52,21 @@ GType effect_type() {
   return type;
 }
 
+GType page_lock_type() {
+  static const GEnumValue values[] = {
+      {static_cast<gint>(PageLockMode::automatic),
+       "Page-locked pools; memory of others is registered when it comes again", "auto"},
+      {static_cast<gint>(PageLockMode::on_register), "Register all memory when it first comes",
+       "register"},
+      {static_cast<gint>(PageLockMode::stage), "Copy all frames through page-locked blocks",
+       "stage"},
+      {static_cast<gint>(PageLockMode::off), "Page-lock nothing (slow, for comparison)", "off"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaStripePageLock", values);
+  return type;
+}
+
 void install(GObjectClass* klass, Property property, GParamSpec* spec) {
   g_object_class_install_property(klass, static_cast<guint>(property), spec);
 }
@@ -70,6 +85,19 @@ void install_ready_properties(GObjectClass* klass) {
           g_param_spec_uint("stream-count", "Stream count",
                             "CUDA streams that stripes are spread over (0: chosen)", 0, 32, 0,
                             in_ready));
+  install(
+      klass, Property::page_lock,
+      g_param_spec_enum("page-lock", "Page-lock", "How frames come to lie in page-locked memory",
+                        page_lock_type(), static_cast<gint>(PageLockMode::automatic), in_ready));
+  install(klass, Property::max_pinned_bytes,
+          g_param_spec_uint64("max-pinned-bytes", "Maximum of pinned bytes",
+                              "Most bytes that this element registers and that its pools "
+                              "page-lock; beyond it frames are copied (0: no bound)",
+                              0, G_MAXUINT64, 0, in_ready));
+  install(klass, Property::async_depth,
+          g_param_spec_uint("async-depth", "Asynchronous depth",
+                            "Most frames in flight (1: each is finished before the next is taken)",
+                            1, 16, 3, in_ready));
 }
 
 void install_playing_properties(GObjectClass* klass) {
@@ -96,7 +124,8 @@ int Settings::chosen_stream_count() const {
 }
 
 int Settings::chosen_stripe_count() const {
-  return stripe_count ? static_cast<int>(stripe_count) : default_stripe_count;
+  if (stripe_count) return static_cast<int>(stripe_count);
+  return async_depth == 1 ? stripes_of_a_single_frame : 1;
 }
 
 void install_properties(GObjectClass* klass) {
@@ -129,6 +158,15 @@ bool set_setting(Settings& settings, Property property, const GValue* value) {
     case Property::effect:
       settings.effect = static_cast<stripe::Effect>(g_value_get_enum(value));
       return true;
+    case Property::page_lock:
+      settings.page_lock = static_cast<PageLockMode>(g_value_get_enum(value));
+      return true;
+    case Property::max_pinned_bytes:
+      settings.max_pinned_bytes = g_value_get_uint64(value);
+      return true;
+    case Property::async_depth:
+      settings.async_depth = g_value_get_uint(value);
+      return true;
     case Property::stats:
       break;
   }
@@ -154,6 +192,15 @@ bool get_setting(const Settings& settings, Property property, GValue* value) {
       return true;
     case Property::effect:
       g_value_set_enum(value, static_cast<gint>(settings.effect));
+      return true;
+    case Property::page_lock:
+      g_value_set_enum(value, static_cast<gint>(settings.page_lock));
+      return true;
+    case Property::max_pinned_bytes:
+      g_value_set_uint64(value, settings.max_pinned_bytes);
+      return true;
+    case Property::async_depth:
+      g_value_set_uint(value, settings.async_depth);
       return true;
     case Property::stats:
       break;

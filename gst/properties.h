@@ -6,6 +6,7 @@
 #include "cuda/backend.h"
 #include "cuda/operation.h"
 #include "cuda/plan.h"
+#include "gst/page_locking.h"
 
 namespace gst_stripe {
 
@@ -18,11 +19,15 @@ struct Settings {
   guint stripe_count = 0;
   stripe::StripeLayout stripe_layout = stripe::StripeLayout::rows;
   stripe::Effect effect = stripe::Effect::none;
+  PageLockMode page_lock = PageLockMode::automatic;
+  guint64 max_pinned_bytes = 0;
+  guint async_depth = 3;
 
   /// Streams to create; 0 stands for 3.
   int chosen_stream_count() const;
 
-  /// Stripes to cut a frame into; 0 stands for 3, as one frame at a time is in flight.
+  /// Stripes to cut a frame into; 0 stands for 3 where one frame at a time is in flight, else for 1:
+  /// then frames overlap each other, and larger copies are faster.
   int chosen_stripe_count() const;
 };
 
@@ -33,6 +38,9 @@ enum class Property : guint {
   stripe_count,
   stripe_layout,
   effect,
+  page_lock,
+  max_pinned_bytes,
+  async_depth,
   stats,
 };
 

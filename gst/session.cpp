@@ -1,43 +1,90 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/session.h"
 
-#include "gst/frame_view.h"
+#include <algorithm>
+
+#include "gst/pinned_allocator.h"
 
 namespace gst_stripe {
 
 namespace {
 
-constexpr int frames_in_flight = 1;
 constexpr std::array all_effects = {stripe::Effect::none, stripe::Effect::invert,
                                     stripe::Effect::gray};
 
+void count(std::atomic<std::uint64_t>& counter) noexcept {
+  counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+void raise_to(std::atomic<guint>& peak, guint value) noexcept {
+  guint seen = peak.load(std::memory_order_relaxed);
+  while (seen < value && !peak.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
 }  // namespace
 
-Session::Session(std::shared_ptr<stripe::Device> device, int stream_count)
+Frame::Frame(std::shared_ptr<Session> session, BufferRef input, BufferRef output)
+    : session_(std::move(session)), input_(std::move(input)), output_(std::move(output)) {}
+
+Frame::~Frame() {
+  try {
+    finish();
+  } catch (const std::exception&) {
+    // Whoever drops a frame unfinished has its failure, or a flush, to tell already.
+  }
+}
+
+void Frame::finish() {
+  if (!ticket_) {
+    release();
+    return;
+  }
+  const stripe::Ticket ticket = *ticket_;
+  ticket_.reset();
+  session_->count_finished();
+  try {
+    session_->engine_->wait(ticket);
+  } catch (...) {
+    release();
+    throw;
+  }
+  release();
+}
+
+void Frame::release() noexcept {
+  from_.reset();
+  to_.reset();
+  input_.reset();
+}
+
+Session::Session(std::shared_ptr<stripe::Device> device, const Settings& settings)
     : device_(std::move(device)),
-      stream_count_(stream_count),
-      account_(std::make_shared<std::atomic<std::uint64_t>>(0)),
-      allocator_(pinned_allocator_new(account_, device_->pinned())) {}
+      stream_count_(settings.chosen_stream_count()),
+      depth_(static_cast<int>(settings.async_depth)),
+      budget_(std::make_shared<stripe::LockBudget>(settings.max_pinned_bytes)),
+      allocator_(pinned_allocator_new(budget_, device_->pinned())),
+      locking_(settings.page_lock, device_, budget_) {}
 
 Session::~Session() { gst_object_unref(allocator_); }
+
+std::unique_ptr<stripe::Engine> Session::take_engine() {
+  const std::lock_guard lock(engine_mutex_);
+  if (engine_) {
+    const stripe::EngineCounters counters = engine_->counters();
+    finished_.bytes_uploaded += counters.bytes_uploaded;
+    finished_.bytes_downloaded += counters.bytes_downloaded;
+    finished_.staged_bytes += counters.staged_bytes;
+  }
+  return std::move(engine_);
+}
 
 void Session::set_format(const GstVideoInfo& info) {
   const stripe::FrameShape shape = frame_shape_of(info);
   // The old engine goes first: two would need twice the device memory.
-  std::unique_ptr<stripe::Engine> old;
-  {
-    const std::lock_guard lock(engine_mutex_);
-    if (engine_) {
-      const stripe::EngineCounters counters = engine_->counters();
-      finished_.bytes_uploaded += counters.bytes_uploaded;
-      finished_.bytes_downloaded += counters.bytes_downloaded;
-    }
-    old = std::move(engine_);
-  }
-  old.reset();
-
-  auto engine = std::make_unique<stripe::Engine>(
-      device_, shape, stripe::EngineOptions{stream_count_, frames_in_flight});
+  take_engine().reset();
+  auto engine = std::make_unique<stripe::Engine>(device_, shape,
+                                                 stripe::EngineOptions{stream_count_, depth_});
   for (const stripe::Effect effect : all_effects) {
     stripe::Operation& operation = operations_[static_cast<std::size_t>(effect)];
     operation = stripe::prepare_operation(effect, shape.layout, colorimetry_of(info));
@@ -49,27 +96,30 @@ void Session::set_format(const GstVideoInfo& info) {
   engine_ = std::move(engine);
 }
 
-void Session::process(GstBuffer* input, GstBuffer* output, const Settings& settings) {
-  frames_in_.fetch_add(1, std::memory_order_relaxed);
-  const FrameView from(input, info_, GST_MAP_READ, *device_);
-  const FrameView to(output, info_, GST_MAP_WRITE, *device_);
-  count_input(from.access() == stripe::HostAccess::direct, from.is_all_from(allocator_));
-  if (to.access() == stripe::HostAccess::direct)
-    output_pinned_frames_.fetch_add(1, std::memory_order_relaxed);
-  run({as_const(from.image()), from.access(), to.image(), to.access()}, settings);
-  frames_out_.fetch_add(1, std::memory_order_relaxed);
-}
-
-void Session::run(const stripe::FrameJob& job, const Settings& settings) {
+std::unique_ptr<Frame> Session::start(BufferRef input, BufferRef output, const Settings& settings) {
+  count(frames_in_);
+  auto frame = std::make_unique<Frame>(shared_from_this(), std::move(input), std::move(output));
+  frame->from_.emplace(frame->input_.get(), info_, GST_MAP_READ, locking_);
+  frame->to_.emplace(frame->output_.get(), info_, GST_MAP_WRITE, locking_);
+  const Frame::Side& from = *frame->from_;
+  const Frame::Side& to = *frame->to_;
+  warning_ = from.claim.warning.text.empty() ? to.claim.warning : from.claim.warning;
   const stripe::FrameParameters parameters{settings.stripe_layout, settings.chosen_stripe_count(),
                                            operations_[static_cast<std::size_t>(settings.effect)]};
-  engine_->wait(engine_->submit(job, parameters));
+  frame->ticket_ = engine_->submit(
+      {as_const(from.view.image()), from.claim.access, to.view.image(), to.claim.access},
+      parameters);
+  count_started(*frame);
+  return frame;
 }
 
-void Session::count_input(bool pinned, bool ours) noexcept {
-  std::atomic<std::uint64_t>& counter = pinned ? input_pinned_frames_ : staged_frames_;
-  counter.fetch_add(1, std::memory_order_relaxed);
-  upstream_uses_pool_.store(ours, std::memory_order_relaxed);
+void Session::count_started(const Frame& frame) noexcept {
+  raise_to(frames_in_flight_peak_, frames_in_flight_.fetch_add(1, std::memory_order_relaxed) + 1);
+  const MemoryClaim& from = frame.from_->claim;
+  if (from.pinned) count(input_pinned_frames_);
+  if (from.access == stripe::HostAccess::staged) count(staged_frames_);
+  if (frame.to_->claim.pinned) count(output_pinned_frames_);
+  upstream_uses_pool_.store(frame.from_->view.is_all_from(allocator_), std::memory_order_relaxed);
 }
 
 Stats Session::stats() const {
@@ -78,22 +128,32 @@ Stats Session::stats() const {
   stats.device_name = device_->info().name;
   stats.frames_in = frames_in_;
   stats.frames_out = frames_out_;
+  stats.frames_dropped = frames_dropped_;
+  stats.frames_in_flight = frames_in_flight_;
+  stats.frames_in_flight_peak = frames_in_flight_peak_;
   stats.input_pinned_frames = input_pinned_frames_;
   stats.output_pinned_frames = output_pinned_frames_;
   stats.staged_frames = staged_frames_;
-  stats.pinned_bytes = *account_;
+  stats.pinned_bytes = budget_->used_bytes();
+  stats.pinned_bytes_peak = budget_->peak_bytes();
+  stats.registrations = budget_->registrations();
+  stats.refusals = budget_->refusals();
+  stats.evictions = budget_->evictions();
   stats.streams = static_cast<guint>(stream_count_);
   stats.upstream_uses_pool = upstream_uses_pool_;
   const std::lock_guard lock(engine_mutex_);
   stats.bytes_uploaded = finished_.bytes_uploaded;
   stats.bytes_downloaded = finished_.bytes_downloaded;
+  stats.staged_bytes = finished_.staged_bytes;
   if (engine_) {
     const stripe::EngineCounters counters = engine_->counters();
     stats.bytes_uploaded += counters.bytes_uploaded;
     stats.bytes_downloaded += counters.bytes_downloaded;
+    stats.staged_bytes += counters.staged_bytes;
     stats.pinned_bytes += counters.staging_block_bytes;
     stats.stripes_per_frame = static_cast<guint>(counters.stripes_per_frame);
   }
+  stats.pinned_bytes_peak = std::max(stats.pinned_bytes_peak, stats.pinned_bytes);
   return stats;
 }
 

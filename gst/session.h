@@ -7,57 +7,129 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "cuda/device.h"
 #include "cuda/engine.h"
-#include "gst/pinned_allocator.h"
+#include "cuda/page_lock.h"
+#include "gst/frame_view.h"
+#include "gst/page_locking.h"
 #include "gst/properties.h"
 #include "gst/stats.h"
 
 namespace gst_stripe {
 
+class Session;
+
+struct BufferUnref {
+  void operator()(GstBuffer* buffer) const noexcept { gst_buffer_unref(buffer); }
+};
+using BufferRef = std::unique_ptr<GstBuffer, BufferUnref>;
+
+/// A frame on its way through the device: its buffers, mapped and page-locked until it is finished.
+///
+/// Owner:   holds its buffers and the session. Destroyed unfinished, it waits for the device first.
+/// Thread:  one at a time.
+class Frame {
+ public:
+  Frame(std::shared_ptr<Session> session, BufferRef input, BufferRef output);
+  Frame(const Frame&) = delete;
+  ~Frame();
+
+  /// Waits until the output is complete; both buffers are unmapped then, and the input is released,
+  /// so that upstream's pool has it back while downstream works.
+  /// Errors:  throws stripe::DeviceError; the buffers are released all the same.
+  void finish();
+
+  /// The finished output.
+  BufferRef take_output() noexcept { return std::move(output_); }
+
+ private:
+  friend class Session;
+
+  // A buffer while the device uses it. The claim goes before the view that it was made from.
+  struct Side {
+    Side(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags, PageLocking& locking)
+        : view(buffer, info, flags), claim(locking.claim(view)) {}
+    FrameView view;
+    MemoryClaim claim;
+  };
+
+  void release() noexcept;
+
+  const std::shared_ptr<Session> session_;
+  BufferRef input_;
+  BufferRef output_;
+  std::optional<Side> from_;
+  std::optional<Side> to_;
+  std::optional<stripe::Ticket> ticket_;
+};
+
 /// What the element has from READY to PAUSED until PAUSED to READY: a device, an engine for the
 /// caps, an allocator, counters.
 ///
-/// Thread:  set_format and process from the streaming thread; stats from any, beside them.
+/// Thread:  set_format and start from the streaming thread; frames are finished by one thread at a
+///          time, in order; the rest from any.
 /// Errors:  throws stripe::DeviceError, FrameError.
-class Session {
+class Session : public std::enable_shared_from_this<Session> {
  public:
-  Session(std::shared_ptr<stripe::Device> device, int stream_count);
+  Session(std::shared_ptr<stripe::Device> device, const Settings& settings);
   Session(const Session&) = delete;
   ~Session();
 
   /// Makes the engine for new caps; no frame is in flight.
   void set_format(const GstVideoInfo& info);
 
-  /// Runs one frame from `input` to `output`, to its end.
-  void process(GstBuffer* input, GstBuffer* output, const Settings& settings);
+  /// Starts a frame, with the stripes and the effect of `settings`. At most `depth` may be
+  /// unfinished.
+  std::unique_ptr<Frame> start(BufferRef input, BufferRef output, const Settings& settings);
+
+  /// What the user should know of the memory of the frame that was started last; said once a cause.
+  MemoryWarning take_warning() noexcept { return std::move(warning_); }
+
+  void count_dropped() noexcept { frames_dropped_.fetch_add(1, std::memory_order_relaxed); }
+  void count_out() noexcept { frames_out_.fetch_add(1, std::memory_order_relaxed); }
 
   Stats stats() const;
 
-  /// Whose memory the element's pools hold; upstream is offered it. The session owns it.
-  GstAllocator* allocator() const noexcept { return allocator_; }
+  /// Most frames in flight.
+  int depth() const noexcept { return depth_; }
+
+  /// Whose memory the element's pools hold, and upstream is offered; NULL where the mode is to do
+  /// without. The session owns it.
+  GstAllocator* offered_allocator() const noexcept {
+    return locking_.uses_own_pools() ? allocator_ : nullptr;
+  }
 
  private:
-  void run(const stripe::FrameJob& job, const Settings& settings);
-  void count_input(bool pinned, bool ours) noexcept;
+  friend class Frame;
+
+  void count_started(const Frame& frame) noexcept;
+  void count_finished() noexcept { frames_in_flight_.fetch_sub(1, std::memory_order_relaxed); }
+  std::unique_ptr<stripe::Engine> take_engine();
 
   const std::shared_ptr<stripe::Device> device_;
   const int stream_count_;
-  const PinnedAccount account_;
+  const int depth_;
+  const std::shared_ptr<stripe::LockBudget> budget_;
   GstAllocator* const allocator_;
+  PageLocking locking_;
   GstVideoInfo info_{};
   std::array<stripe::Operation, 3> operations_{};  // by effect
+  MemoryWarning warning_;
 
-  mutable std::mutex engine_mutex_;  // a leaf; guards engine_ and finished_ for stats()
+  mutable std::mutex engine_mutex_;  // a leaf; guards the pointer and finished_ for stats()
   std::unique_ptr<stripe::Engine> engine_;
   stripe::EngineCounters finished_{};  // of the engines of earlier caps
 
   std::atomic<std::uint64_t> frames_in_{0};
   std::atomic<std::uint64_t> frames_out_{0};
+  std::atomic<std::uint64_t> frames_dropped_{0};
   std::atomic<std::uint64_t> input_pinned_frames_{0};
   std::atomic<std::uint64_t> output_pinned_frames_{0};
   std::atomic<std::uint64_t> staged_frames_{0};
+  std::atomic<guint> frames_in_flight_{0};
+  std::atomic<guint> frames_in_flight_peak_{0};
   std::atomic<bool> upstream_uses_pool_{false};
 };
 

@@ -18,6 +18,14 @@ GstStructure* to_structure(const Stats& s) {
       "pinned-bytes", G_TYPE_UINT64, guint64{s.pinned_bytes},                  //
       "stripes-per-frame", G_TYPE_UINT, s.stripes_per_frame,                   //
       "streams", G_TYPE_UINT, s.streams,                                       //
+      "registrations", G_TYPE_UINT64, guint64{s.registrations},                //
+      "refusals", G_TYPE_UINT64, guint64{s.refusals},                          //
+      "evictions", G_TYPE_UINT64, guint64{s.evictions},                        //
+      "pinned-bytes-peak", G_TYPE_UINT64, guint64{s.pinned_bytes_peak},        //
+      "staged-bytes", G_TYPE_UINT64, guint64{s.staged_bytes},                  //
+      "frames-dropped", G_TYPE_UINT64, guint64{s.frames_dropped},              //
+      "frames-in-flight", G_TYPE_UINT, s.frames_in_flight,                     //
+      "frames-in-flight-peak", G_TYPE_UINT, s.frames_in_flight_peak,           //
       "upstream-uses-pool", G_TYPE_BOOLEAN, static_cast<gboolean>(s.upstream_uses_pool), nullptr);
 }
 

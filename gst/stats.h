@@ -22,6 +22,14 @@ struct Stats {
   std::uint64_t output_pinned_frames = 0;
   std::uint64_t staged_frames = 0;
   std::uint64_t pinned_bytes = 0;
+  std::uint64_t pinned_bytes_peak = 0;
+  std::uint64_t registrations = 0;
+  std::uint64_t refusals = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t staged_bytes = 0;    ///< copied on the CPU, both ways
+  std::uint64_t frames_dropped = 0;  ///< by QoS, a flush or downstream's refusal
+  guint frames_in_flight = 0;
+  guint frames_in_flight_peak = 0;
   guint stripes_per_frame = 0;
   guint streams = 0;
   bool upstream_uses_pool = false;

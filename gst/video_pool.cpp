@@ -138,13 +138,13 @@ bool offer_allocation(GstQuery* query, GstAllocator* allocator, guint min_buffer
   GstCaps* caps = nullptr;
   GstVideoInfo info;
   if (!parse_caps(query, caps, info)) return false;
+  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+  if (!allocator) return true;
   gboolean need_pool = FALSE;
   gst_query_parse_allocation(query, nullptr, &need_pool);
   GstAllocationParams params;
   gst_allocation_params_init(&params);
   gst_query_add_allocation_param(query, allocator, &params);
-  gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
-
   const gsize size_bytes = GST_VIDEO_INFO_SIZE(&info);
   GstBufferPool* pool =
       need_pool ? video_pool_new(caps, size_bytes, min_buffers, allocator, params, true) : nullptr;

@@ -13,15 +13,16 @@ GstBufferPool* video_pool_new(GstCaps* caps, gsize size_bytes, guint min_buffers
                               GstAllocator* allocator, const GstAllocationParams& params,
                               bool with_video_meta);
 
-/// Answers upstream's ALLOCATION query: a pool of page-locked buffers, its allocator,
-/// GstVideoMeta.
+/// Answers upstream's ALLOCATION query: GstVideoMeta, and a pool of page-locked buffers and its
+/// allocator, unless that is NULL.
 ///
 /// Errors:  FALSE where the query has no usable caps.
 bool offer_allocation(GstQuery* query, GstAllocator* allocator, guint min_buffers);
 
 /// Puts into the answer of downstream's ALLOCATION query what output shall come from:
 /// downstream's pool or allocator where it is a special one (shm, v4l2, GL), else a pool on
-/// `allocator`, with the alignment, prefix and padding that downstream asks for.
+/// `allocator` (NULL: the system's), with the alignment, prefix and padding that downstream asks
+/// for.
 ///
 /// Errors:  FALSE where the query has no usable caps.
 bool decide_output_allocation(GstQuery* query, GstAllocator* allocator);

@@ -137,22 +137,24 @@ setup_cuda() {
   fi
   echo "CUDA toolkit: $toolkit"
   meson_options=(-Dcuda=auto "${meson_options[@]}")
-  # Otherwise Meson writes "nvcc" into its rules, and a rebuild by hand needs it on PATH.
-  toolkit_file=$build_dir/cuda-toolkit.ini
-  mkdir -p "$build_dir"
-  printf "[binaries]\ncuda = '%s'\n" "$toolkit/bin/nvcc" >"$toolkit_file"
+  nvcc=$toolkit/bin/nvcc
 }
 
 # setup_build OPTION...: configures, and compiles. A folder that somebody configured by hand, which has no stamp, stays
 # as they chose.
 setup_build() {
-  local stamp=$build_dir/setup-options wanted
-  wanted="$*${toolkit_file:+ with $(<"$toolkit_file")}"
+  local stamp=$build_dir/setup-options wanted="$*${nvcc:+ with $nvcc}" native=()
   if [[ -e $stamp && $wanted != "$(<"$stamp")" ]]; then
     rm -rf "$build_dir/build.ninja" "$build_dir/meson-private"
   fi
   if [[ ! -e $build_dir/build.ninja ]]; then
-    meson setup ${toolkit_file:+--native-file "$toolkit_file"} "$build_dir" "$repo" "$@"
+    mkdir -p "$build_dir"
+    if [[ -n ${nvcc:-} ]]; then
+      # From PATH Meson takes the bare name, and then a rebuild by hand must find it there too.
+      native=(--native-file "$build_dir/nvcc.ini")
+      printf "[binaries]\ncuda = '%s'\n" "$nvcc" >"$build_dir/nvcc.ini"
+    fi
+    meson setup "${native[@]}" "$build_dir" "$repo" "$@"
     echo "$wanted" >"$stamp"
   fi
   meson compile -C "$build_dir"

@@ -9,68 +9,16 @@
 #include <set>
 #include <string>
 
+#include "support/cuda_facts.h"
 #include "support/library_main.h"
 
 using stripe::Backend;
-using stripe::CudaDeviceEntry;
 using stripe::CudaEnumeration;
 using stripe::CudaFacts;
 using stripe::DeviceErrorKind;
+using namespace test;
 
 namespace {
-
-const CudaDeviceEntry h200{0, "NVIDIA H200", 9, 0, ""};
-const CudaDeviceEntry titan{1, "TITAN X", 5, 2, "no code for this architecture"};
-const CudaDeviceEntry t4{2, "Tesla T4", 7, 5, ""};
-
-CudaFacts with_devices(std::vector<CudaDeviceEntry> devices) {
-  CudaFacts facts;
-  facts.built = true;
-  facts.driver_version = 13000;
-  facts.toolkit_version = 13000;
-  facts.enumeration = devices.empty() ? CudaEnumeration::no_device : CudaEnumeration::ok;
-  facts.devices = std::move(devices);
-  return facts;
-}
-
-CudaFacts not_built() { return {}; }
-
-CudaFacts no_driver() {
-  CudaFacts facts = with_devices({});
-  facts.driver_version = 0;
-  facts.enumeration = CudaEnumeration::driver_too_old;  // what the runtime says without a driver
-  return facts;
-}
-
-CudaFacts old_driver() {
-  CudaFacts facts = with_devices({});
-  facts.driver_version = 12040;
-  facts.enumeration = CudaEnumeration::driver_too_old;
-  return facts;
-}
-
-CudaFacts nothing_visible() {
-  CudaFacts facts = with_devices({});
-  facts.visible_devices = "7,8";
-  return facts;
-}
-
-CudaFacts enumeration_failed() {
-  CudaFacts facts = with_devices({});
-  facts.enumeration = CudaEnumeration::failed;
-  facts.error = "the words of the driver";
-  return facts;
-}
-
-CudaFacts failed_process() {
-  CudaFacts facts = with_devices({h200});
-  facts.failure = "cudaMemcpy2DAsync: an illegal memory access was encountered";
-  return facts;
-}
-
-void expect_in(const std::string& text, const char* word) {
-  fail_unless(text.find(word) != std::string::npos, "'%s' is not in: %s", word, text.c_str());
-}
 
 /// What choosing gave: a choice, or the error's kind and message.
 struct Decision {
@@ -217,6 +165,24 @@ GST_START_TEST(failed_process_repeats_the_cause) {
 }
 GST_END_TEST;
 
+// In quotes, or a set and empty one, which hides every device, would be named without its value.
+GST_START_TEST(visible_devices_are_quoted) {
+  CudaFacts facts = nothing_visible();
+  expect_in(stripe::why_not_cuda(facts), "CUDA_VISIBLE_DEVICES=\"7,8\"");
+  facts.visible_devices = "\"\"";
+  expect_in(stripe::why_not_cuda(facts), "CUDA_VISIBLE_DEVICES=\"\"");
+}
+GST_END_TEST;
+
+// The environment is read once, so a run that has asked for CUDA already can't be told another one.
+GST_START_TEST(empty_visible_devices_are_a_fact) {
+  if (test::backend_is_cuda()) return;
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);
+  const CudaFacts facts = stripe::cuda_facts();
+  fail_unless_equals_string(facts.visible_devices.c_str(), facts.built ? "\"\"" : "");
+}
+GST_END_TEST;
+
 GST_START_TEST(facts_of_this_machine_are_consistent) {
   const CudaFacts facts = stripe::cuda_facts();
   const CudaFacts again = stripe::cuda_facts();
@@ -249,6 +215,8 @@ static Suite* backend_suite() {
   tcase_add_test(cases, no_usable_device_at_all);
   tcase_add_test(cases, no_device_at_all);
   tcase_add_test(cases, failed_process_repeats_the_cause);
+  tcase_add_test(cases, visible_devices_are_quoted);
+  tcase_add_test(cases, empty_visible_devices_are_a_fact);
   tcase_add_test(cases, facts_of_this_machine_are_consistent);
   tcase_add_test(cases, host_device_opens);
   return suite;

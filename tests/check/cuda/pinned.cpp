@@ -25,11 +25,12 @@ constexpr std::size_t page = PinnedCache::page_bytes;
 /// What a FakeSource did; outlives it.
 struct Ledger {
   std::mutex mutex;
-  std::map<std::byte*, std::size_t> live;
+  std::map<std::byte*, stripe::PinnedStorage> live;
   std::size_t live_bytes = 0;
   std::size_t limit_bytes = SIZE_MAX;
   int asked = 0;
-  std::atomic<bool> mistaken{false};  ///< released what it never gave, or under another size
+  bool locks_pages = false;           ///< what it says of the blocks it gives
+  std::atomic<bool> mistaken{false};  ///< released what it never gave, or as something else
   std::atomic<const PinnedCache*> cache{
       nullptr};  ///< asked under each call: its mutex must be free
 
@@ -51,16 +52,16 @@ class FakeSource final : public stripe::PinnedSource {
       throw stripe::DeviceError(stripe::DeviceErrorKind::out_of_pinned_memory,
                                 "the ledger is full");
     auto* data = static_cast<std::byte*>(std::aligned_alloc(page, size_bytes));
-    ledger_->live[data] = size_bytes;
     ledger_->live_bytes += size_bytes;
-    return {data, size_bytes, false};
+    return ledger_->live[data] = {data, size_bytes, ledger_->locks_pages};
   }
 
   void release(const stripe::PinnedStorage& storage) noexcept override {
     ask_cache();
     const std::lock_guard lock(ledger_->mutex);
     const auto block = ledger_->live.find(storage.data);
-    if (block == ledger_->live.end() || block->second != storage.size_bytes) {
+    if (block == ledger_->live.end() || block->second.size_bytes != storage.size_bytes ||
+        block->second.page_locked != storage.page_locked) {
       ledger_->mistaken = true;
       return;
     }
@@ -130,7 +131,8 @@ GST_START_TEST(sizes_are_whole_pages) {
   for (const std::size_t size : {std::size_t{1}, page - 1, page, page + 1, 3 * page}) {
     const PinnedBlock block = watched.cache->acquire(size);
     fail_unless(block && block.size_bytes() >= size);
-    fail_unless_equals_uint64(watched.ledger->live[block.data()], (size + page - 1) / page * page);
+    fail_unless_equals_uint64(watched.ledger->live[block.data()].size_bytes,
+                              (size + page - 1) / page * page);
     fail_unless_equals_uint64(reinterpret_cast<std::uintptr_t>(block.data()) % page, 0);
     std::memset(block.data(), 0xa5, block.size_bytes());
     fail_unless(is_filled_with(block, 0xa5));
@@ -263,6 +265,26 @@ GST_START_TEST(blocks_move) {
 }
 GST_END_TEST;
 
+// A source may run out of pages that it can lock and go on with plain ones.
+GST_START_TEST(blocks_know_whether_they_are_page_locked) {
+  Watched watched(16 * page);
+  fail_if(PinnedBlock().is_page_locked());
+  watched.ledger->locks_pages = true;
+  PinnedBlock locked = watched.cache->acquire(page);
+  watched.ledger->locks_pages = false;
+  PinnedBlock plain = watched.cache->acquire(2 * page);
+  fail_unless(locked.is_page_locked() && !plain.is_page_locked());
+  PinnedBlock moved(std::move(locked));
+  fail_unless(moved.is_page_locked() && !locked.is_page_locked());
+  plain = std::move(moved);
+  fail_unless(plain.is_page_locked());
+  moved = PinnedBlock();
+  plain = PinnedBlock();
+  fail_unless(watched.cache->acquire(page).is_page_locked(), "no longer, when used again");
+  fail_if(watched.cache->acquire(2 * page).is_page_locked());
+}
+GST_END_TEST;
+
 GST_START_TEST(threads_never_share_a_block) {
   Watched watched(5 * page);
   std::atomic<int> disturbed{0};
@@ -295,6 +317,47 @@ GST_START_TEST(the_process_has_one_cache) {
 }
 GST_END_TEST;
 
+// Where CUDA is broken the host has to run all the same, and so asks it for nothing.
+GST_START_TEST(plain_cache_is_the_hosts) {
+  const auto device = test::open_test_device();
+  const auto host = stripe::open_device({});
+  fail_unless(&stripe::plain_cache() == &stripe::plain_cache());
+  fail_unless(&stripe::plain_cache() != &stripe::pinned_cache());
+  fail_unless(&host->pinned() == &stripe::plain_cache());
+  fail_if(host->needs_page_lock());
+  stripe::plain_cache().trim();
+  const std::uint64_t asked_here = stripe::plain_cache().allocations();
+  const std::uint64_t asked_there = stripe::pinned_cache().allocations();
+  {
+    const PinnedBlock block = stripe::plain_cache().acquire(1 << 20);
+    const PinnedBlock other = host->allocate_pinned(1 << 20);
+    std::memset(block.data(), 0x5a, block.size_bytes());
+    std::memset(other.data(), 0xa5, other.size_bytes());
+    fail_unless(is_filled_with(block, 0x5a) && is_filled_with(other, 0xa5));
+    fail_if(block.is_page_locked() || other.is_page_locked());
+    fail_if(device->is_page_locked(block.data(), block.size_bytes()));
+  }
+  fail_unless_equals_uint64(stripe::plain_cache().allocations(), asked_here + 2);
+  fail_unless_equals_uint64(stripe::pinned_cache().allocations(), asked_there);
+  fail_unless_equals_uint64(stripe::plain_cache().idle_bytes(), 2 << 20);
+}
+GST_END_TEST;
+
+GST_START_TEST(device_gives_what_it_needs) {
+  const auto device = test::open_test_device();
+  const PinnedBlock block = device->pinned().acquire(3 * page);
+  const PinnedBlock other = device->allocate_pinned(5 * page);
+  fail_unless(device->needs_page_lock() == test::backend_is_cuda());
+  for (const PinnedBlock* each : {&block, &other}) {
+    fail_unless(each->is_page_locked() == test::backend_is_cuda());
+    fail_unless(device->is_page_locked(each->data(), each->size_bytes()) ==
+                test::backend_is_cuda());
+  }
+  PinnedCache& wanted = test::backend_is_cuda() ? stripe::pinned_cache() : stripe::plain_cache();
+  fail_unless(&device->pinned() == &wanted);
+}
+GST_END_TEST;
+
 static Suite* pinned_suite() {
   Suite* suite = suite_create("pinned");
   TCase* cases = tcase_create("pinned");
@@ -311,8 +374,11 @@ static Suite* pinned_suite() {
   tcase_add_test(cases, running_dry_is_one_error_and_heals);
   tcase_add_test(cases, absurd_sizes_are_refused);
   tcase_add_test(cases, blocks_move);
+  tcase_add_test(cases, blocks_know_whether_they_are_page_locked);
   tcase_add_test(cases, threads_never_share_a_block);
   tcase_add_test(cases, the_process_has_one_cache);
+  tcase_add_test(cases, plain_cache_is_the_hosts);
+  tcase_add_test(cases, device_gives_what_it_needs);
   return suite;
 }
 

@@ -127,4 +127,28 @@ Downstream offering(GstBufferPool* pool) {
   return downstream;
 }
 
+InvertingFixture::InvertingFixture(const Downstream& answer, const char* format, int width,
+                                   int height)
+    : caps(make_caps(format, width, height)), random(40), downstream(answer) {
+  install(rig, downstream);
+  set_effect(rig.element(), Effect::invert);
+  rig.set_caps(caps.get());
+}
+
+Ref<GstBuffer> InvertingFixture::process() {
+  const Frame input = make_plain_frame(caps.get(), random);
+  Ref<GstBuffer> output = rig.process(input.share());
+  fail_unless_empty(mistake(output.get(), caps.get(), input.image->view(), Effect::invert));
+  return output;
+}
+
+GstVideoInfo InvertingFixture::info() const { return info_of(caps.get()); }
+
+void expect_pinned(GstBuffer* output) {
+  fail_unless_equals_int(gst_buffer_n_memory(output), 1);
+  fail_unless(gst_memory_is_type(gst_buffer_peek_memory(output, 0), "CudaStripePinned"));
+  fail_unless(output->pool != nullptr);
+  fail_unless(G_OBJECT_TYPE(output->pool) == GST_TYPE_VIDEO_BUFFER_POOL);
+}
+
 }  // namespace test

@@ -5,9 +5,10 @@
 
 #include "gst/support.h"
 #include "support/guarded_image.h"
+#include "support/random.h"
 
-// What is after the element: how it answers ALLOCATION queries, and a special pool that it may
-// offer.
+// What is after the element: how it answers ALLOCATION queries, a special pool that it may offer,
+// and an element before it.
 
 namespace test {
 
@@ -44,5 +45,24 @@ const GuardedImage* guarded_image_of(GstBuffer* buffer);
 
 /// A downstream that offers `pool` and understands GstVideoMeta.
 Downstream offering(GstBufferPool* pool);
+
+/// An inverting element before a downstream that answers so.
+struct InvertingFixture {
+  explicit InvertingFixture(const Downstream& answer, const char* format = "I420", int width = 65,
+                            int height = 63);
+
+  /// One frame through, pixels checked.
+  Ref<GstBuffer> process();
+
+  GstVideoInfo info() const;
+
+  Ref<GstCaps> caps;
+  Random random;
+  Downstream downstream;
+  Rig rig;
+};
+
+/// Fails unless `output` is of a standard pool on the element's own allocator.
+void expect_pinned(GstBuffer* output);
 
 }  // namespace test

@@ -107,6 +107,39 @@ GST_START_TEST(alignments) {
 }
 GST_END_TEST;
 
+/// All of a memory, also what is before and behind its part in use.
+Ref<GstMemory> make_aligned(GstAllocator* allocator, gsize align, gsize size) {
+  GstAllocationParams params;
+  gst_allocation_params_init(&params);
+  params.align = align;
+  params.padding = 3;
+  Ref<GstMemory> memory(gst_allocator_alloc(allocator, size, &params));
+  fail_unless(memory != nullptr && memory->maxsize >= size + params.padding);
+  gst_memory_resize(memory.get(), 0, static_cast<gssize>(memory->maxsize));
+  return memory;
+}
+
+// Blocks begin at pages, whatever the alignment moves: beyond a block's end another one begins.
+GST_START_TEST(large_alignments_side_by_side) {
+  constexpr gsize aligns[] = {511, 1023, 4095, 8191};
+  const gsize align = aligns[__i__];
+  const Ref<GstAllocator> allocator = find_allocator();
+  std::vector<Ref<GstMemory>> held;
+  for (const gsize size : {1, 511, 1021, 4093, 4095, 4097, 8189, 8191, 8193, 12287, 65537})
+    for (int i = 0; i < 4; ++i) {
+      held.push_back(make_aligned(allocator.get(), align, size));
+      const Mapped map(held.back().get(), GST_MAP_WRITE);
+      fail_unless((reinterpret_cast<guintptr>(map.data()) & align) == 0, "%zu bytes at %p", size,
+                  map.data());
+      std::memset(map.data(), static_cast<int>(held.size()), map.size());
+    }
+  for (gsize i = 0; i < held.size(); ++i) {
+    const Mapped map(held[i].get(), GST_MAP_READ);
+    for (gsize k = 0; k < map.size(); ++k) fail_unless_equals_int(map.data()[k], i + 1);
+  }
+}
+GST_END_TEST;
+
 GST_START_TEST(prefix_and_padding) {
   const Ref<GstAllocator> allocator = find_allocator();
   GstAllocationParams params;
@@ -277,6 +310,7 @@ Suite* element_allocator_suite() {
   tcase_add_test(cases, sizes);
   tcase_add_test(cases, nothing_at_all);
   tcase_add_test(cases, alignments);
+  tcase_add_loop_test(cases, large_alignments_side_by_side, 0, 4);
   tcase_add_test(cases, prefix_and_padding);
   tcase_add_test(cases, zeroed_prefix_and_padding);
   tcase_add_test(cases, share);

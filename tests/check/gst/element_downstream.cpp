@@ -14,40 +14,6 @@ namespace {
 
 using namespace test;
 
-constexpr const char* allocator_name = "CudaStripePinned";
-
-/// An inverting element before a downstream that answers so.
-struct Fixture {
-  explicit Fixture(Downstream answer, const char* format = "I420", int width = 65, int height = 63)
-      : caps(make_caps(format, width, height)), random(40), downstream(answer) {
-    install(rig, downstream);
-    set_effect(rig.element(), Effect::invert);
-    rig.set_caps(caps.get());
-  }
-
-  /// One frame through, pixels checked.
-  Ref<GstBuffer> process() {
-    const Frame input = make_plain_frame(caps.get(), random);
-    Ref<GstBuffer> output = rig.process(input.share());
-    fail_unless_empty(mistake(output.get(), caps.get(), input.image->view(), Effect::invert));
-    return output;
-  }
-
-  GstVideoInfo info() const { return info_of(caps.get()); }
-
-  Ref<GstCaps> caps;
-  Random random;
-  Downstream downstream;
-  Rig rig;
-};
-
-void expect_pinned(GstBuffer* output) {
-  fail_unless_equals_int(gst_buffer_n_memory(output), 1);
-  fail_unless(gst_memory_is_type(gst_buffer_peek_memory(output, 0), allocator_name));
-  fail_unless(output->pool != nullptr);
-  fail_unless(G_OBJECT_TYPE(output->pool) == GST_TYPE_VIDEO_BUFFER_POOL);
-}
-
 void expect_default_strides(GstBuffer* output, const GstVideoInfo& info) {
   const GstVideoMeta* meta = gst_buffer_get_video_meta(output);
   for (unsigned i = 0; meta && i < GST_VIDEO_INFO_N_PLANES(&info); ++i) {
@@ -60,7 +26,7 @@ void expect_default_strides(GstBuffer* output, const GstVideoInfo& info) {
 GST_START_TEST(no_answer) {
   Downstream silent;
   silent.answers = false;
-  Fixture one(silent, formats[__i__].name);
+  InvertingFixture one(silent, formats[__i__].name);
   const Ref<GstBuffer> output = one.process();
   expect_pinned(output.get());
   expect_default_strides(output.get(), one.info());
@@ -69,7 +35,7 @@ GST_START_TEST(no_answer) {
 GST_END_TEST;
 
 GST_START_TEST(an_answer_with_nothing_in_it) {
-  Fixture one(Downstream{}, formats[__i__].name);
+  InvertingFixture one(Downstream{}, formats[__i__].name);
   const Ref<GstBuffer> output = one.process();
   expect_pinned(output.get());
   expect_default_strides(output.get(), one.info());
@@ -80,7 +46,7 @@ GST_END_TEST;
 GST_START_TEST(video_meta) {
   Downstream answer;
   answer.video_meta = true;
-  Fixture one(answer);
+  InvertingFixture one(answer);
   const Ref<GstBuffer> output = one.process();
   expect_pinned(output.get());
   fail_unless(gst_buffer_get_video_meta(output.get()) != nullptr);
@@ -92,7 +58,7 @@ void expect_plain_pool_replaced(GstBufferPool* pool) {
   for (const bool meta : {false, true}) {
     Downstream answer = offering(pool);
     answer.video_meta = meta;
-    Fixture one(answer);
+    InvertingFixture one(answer);
     for (int i = 0; i < 3; ++i) {
       const Ref<GstBuffer> output = one.process();
       expect_pinned(output.get());
@@ -118,7 +84,7 @@ GST_END_TEST;
 GST_START_TEST(sizes_without_a_pool) {
   Downstream answer = offering(nullptr);
   answer.min_buffers = 4;
-  Fixture one(answer);
+  InvertingFixture one(answer);
   expect_pinned(one.process().get());
 }
 GST_END_TEST;
@@ -126,7 +92,7 @@ GST_END_TEST;
 // An encoder that reads over the end asks for more than the picture needs.
 GST_START_TEST(larger_buffers_wanted) {
   Downstream answer = offering(nullptr);
-  Fixture one(answer);
+  InvertingFixture one(answer);
   one.downstream.size_bytes = static_cast<unsigned>(one.info().size) + 777;
   gst_harness_push_upstream_event(one.rig.harness(), gst_event_new_reconfigure());
   const Ref<GstBuffer> output = one.process();
@@ -156,7 +122,7 @@ GST_START_TEST(allocation_params) {
     // A whole number of alignments, so that the first byte of the picture is aligned as well.
     answer.params.prefix = align + 1;
     answer.params.padding = 100;
-    Fixture one(answer);
+    InvertingFixture one(answer);
     // Kept, since GStreamer's pools forget the prefix of a buffer that comes back.
     std::vector<Ref<GstBuffer>> kept;
     for (int i = 0; i < 3; ++i) {
@@ -176,14 +142,14 @@ GST_START_TEST(another_allocator_is_replaced) {
   Downstream answer;
   answer.has_params = true;
   answer.allocator = system.get();
-  Fixture one(answer);
+  InvertingFixture one(answer);
   expect_pinned(one.process().get());
 }
 GST_END_TEST;
 
 GST_START_TEST(special_pool_is_kept) {
   const Ref<GstBufferPool> pool = make_guarded_pool();
-  Fixture one(offering(pool.get()), formats[__i__].name);
+  InvertingFixture one(offering(pool.get()), formats[__i__].name);
   for (int i = 0; i < 5; ++i) {
     const Ref<GstBuffer> output = one.process();
     fail_unless(output->pool == pool.get());
@@ -207,7 +173,7 @@ GST_START_TEST(busy_special_pool_is_left_alone) {
   fail_unless_equals_int(gst_buffer_pool_acquire_buffer(pool.get(), &outstanding, nullptr),
                          GST_FLOW_OK);
   {
-    Fixture one(offering(pool.get()));
+    InvertingFixture one(offering(pool.get()));
     expect_pinned(one.process().get());
     one.rig.expect_quiet();
   }
@@ -220,7 +186,7 @@ GST_END_TEST;
 GST_START_TEST(special_pool_that_fails) {
   for (const PoolFault fault : {PoolFault::cannot_start, PoolFault::cannot_allocate}) {
     const Ref<GstBufferPool> pool = make_guarded_pool(fault);
-    Fixture one(offering(pool.get()));
+    InvertingFixture one(offering(pool.get()));
     const GstFlowReturn flow = one.rig.push(make_plain_frame(one.caps.get(), one.random).share());
     fail_unless_equals_int(flow, GST_FLOW_ERROR);
     fail_unless_equals_int(take_reports(one.rig.bus(), GST_MESSAGE_ERROR).size(), 1);
@@ -235,7 +201,7 @@ GST_START_TEST(downstream_that_keeps_frames) {
   Downstream answer = offering(pool.get());
   answer.min_buffers = 1;
   answer.max_buffers = 2;
-  Fixture one(answer);
+  InvertingFixture one(answer);
   std::vector<Ref<GstBuffer>> kept;
   std::set<GstMemory*> memories;
   for (int i = 0; i < 20; ++i) {
@@ -247,7 +213,7 @@ GST_START_TEST(downstream_that_keeps_frames) {
 GST_END_TEST;
 
 GST_START_TEST(frames_given_back_are_used_again) {
-  Fixture one(Downstream{});
+  InvertingFixture one(Downstream{});
   std::set<const void*> addresses;
   for (int i = 0; i < 20; ++i) {
     const Ref<GstBuffer> output = one.process();
@@ -261,7 +227,7 @@ GST_END_TEST;
 // Downstream changes its mind: a special pool comes and goes.
 GST_START_TEST(reconfigure) {
   const Ref<GstBufferPool> pool = make_guarded_pool();
-  Fixture one(Downstream{});
+  InvertingFixture one(Downstream{});
   expect_pinned(one.process().get());
   for (int i = 0; i < 3; ++i) {
     const unsigned asked = one.downstream.queries;
@@ -283,7 +249,7 @@ GST_START_TEST(frames_outlive_the_element) {
   std::vector<Frame> inputs;
   Ref<GstCaps> caps;
   {
-    Fixture one(Downstream{});
+    InvertingFixture one(Downstream{});
     caps = make_caps("I420", 65, 63);
     for (int i = 0; i < 4; ++i) {
       inputs.push_back(make_plain_frame(caps.get(), one.random));

@@ -213,6 +213,77 @@ GST_START_TEST(caps_of_giant_pictures) {
 }
 GST_END_TEST;
 
+/// Caps and three frames, and the flow of each. The pad offers caps that were refused again with
+/// every frame.
+void push_refused(Rig& rig, GstCaps* caps) {
+  gst_pad_push_event(rig.harness()->srcpad, gst_event_new_caps(caps));
+  GstSegment segment;
+  gst_segment_init(&segment, GST_FORMAT_TIME);
+  gst_pad_push_event(rig.harness()->srcpad, gst_event_new_segment(&segment));
+  for (int i = 0; i < 3; ++i) {
+    const GstFlowReturn flow =
+        rig.push(Ref<GstBuffer>(gst_buffer_new_allocate(nullptr, 9, nullptr)));
+    fail_unless(flow == GST_FLOW_NOT_NEGOTIATED, "flow is %s", gst_flow_get_name(flow));
+  }
+}
+
+void expect_one_error_about_caps(Rig& rig, GstCaps* caps) {
+  push_refused(rig, caps);
+  expect_one_error(rig.bus(), GST_STREAM_ERROR, GST_STREAM_ERROR_FORMAT);
+}
+
+/// Too many bytes, and rows too long to be counted.
+constexpr const char* refused[] = {
+    "video/x-raw, format=GRAY8, width=65535, height=40000, framerate=25/1",
+    "video/x-raw, format=RGBA, width=1073741825, height=1, framerate=25/1",
+    "video/x-raw, format=I420, width=2147483647, height=2147483647, framerate=25/1"};
+
+GST_START_TEST(refused_caps_are_one_error) {
+  for (const char* text : refused) {
+    const Ref<GstCaps> caps(gst_caps_from_string(text));
+    Rig rig;
+    expect_one_error_about_caps(rig, caps.get());
+    push_refused(rig, caps.get());
+    fail_unless_equals_int(take_reports(rig.bus(), GST_MESSAGE_ERROR).size(), 0);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(other_refused_caps_are_another_error) {
+  Rig rig;
+  for (const char* text : refused)
+    expect_one_error_about_caps(rig, Ref<GstCaps>(gst_caps_from_string(text)).get());
+}
+GST_END_TEST;
+
+GST_START_TEST(start_anew_tells_of_refused_caps_again) {
+  const Ref<GstCaps> caps(gst_caps_from_string(refused[0]));
+  Rig rig;
+  for (int i = 0; i < 3; ++i) {
+    expect_one_error_about_caps(rig, caps.get());
+    gst_element_set_state(rig.element(), GST_STATE_READY);
+    gst_element_set_state(rig.element(), GST_STATE_PLAYING);
+  }
+}
+GST_END_TEST;
+
+// Caps that can be used end the matter: the element works, and the next refusal is a new one.
+GST_START_TEST(good_caps_between_refused_ones) {
+  const Ref<GstCaps> caps(gst_caps_from_string(refused[0]));
+  const Ref<GstCaps> good = honest_caps(0);
+  Random random(25);
+  Rig rig;
+  for (int i = 0; i < 2; ++i) {
+    expect_one_error_about_caps(rig, caps.get());
+    rig.set_caps(good.get());
+    const Frame input = make_plain_frame(good.get(), random);
+    const Ref<GstBuffer> output = rig.process(input.share());
+    fail_unless_empty(mistake(output.get(), good.get(), input.image->view(), Effect::none));
+    rig.expect_quiet();
+  }
+}
+GST_END_TEST;
+
 Suite* element_lies_suite() {
   Suite* suite = suite_create("element-lies");
   TCase* cases = tcase_create("lies");
@@ -234,6 +305,10 @@ Suite* element_lies_suite() {
   tcase_add_loop_test(cases, meta_with_too_few_planes, 0, lied_about_count);
   tcase_add_loop_test(cases, meta_of_another_size, 0, lied_about_count);
   tcase_add_test(cases, caps_of_giant_pictures);
+  tcase_add_test(cases, refused_caps_are_one_error);
+  tcase_add_test(cases, other_refused_caps_are_another_error);
+  tcase_add_test(cases, start_anew_tells_of_refused_caps_again);
+  tcase_add_test(cases, good_caps_between_refused_ones);
   return suite;
 }
 

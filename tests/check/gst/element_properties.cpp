@@ -187,6 +187,47 @@ GST_START_TEST(too_late_is_a_warning_and_no_change) {
 }
 GST_END_TEST;
 
+guint stream_count(GstElement* element) {
+  guint count = 0;
+  g_object_get(element, "stream-count", &count, nullptr);
+  return count;
+}
+
+/// The element's own function of its sink pad, which starts the element.
+GstPadActivateModeFunction activate_sink = nullptr;
+
+/// Sets `stream-count` just before the element starts, which is early enough, and just after, which
+/// is not, though the element's state is READY both times.
+gboolean set_around_start(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean active) {
+  if (!active) return activate_sink(pad, parent, mode, active);
+  GstElement* element = GST_ELEMENT(parent);
+  g_object_set(element, "stream-count", 2, nullptr);
+  fail_unless_equals_int(stream_count(element), 2);
+  const gboolean started = activate_sink(pad, parent, mode, active);
+  fail_unless_equals_int(GST_STATE(element), GST_STATE_READY);
+  ASSERT_WARNING(g_object_set(element, "stream-count", 5, nullptr));
+  fail_unless_equals_int(stream_count(element), 2);
+  return started;
+}
+
+GST_START_TEST(too_late_from_the_start_on) {
+  const Ref<GstElement> element = make_element();
+  const Ref<GstPad> sink(gst_element_get_static_pad(element.get(), "sink"));
+  activate_sink = GST_PAD_ACTIVATEMODEFUNC(sink.get());
+  gst_pad_set_activatemode_function(sink.get(), set_around_start);
+  for (int i = 0; i < 2; ++i) {
+    fail_unless_equals_int(gst_element_set_state(element.get(), GST_STATE_PAUSED),
+                           GST_STATE_CHANGE_SUCCESS);
+    fail_unless_equals_int(stat_uint(element.get(), "streams"), 2);
+    fail_unless_equals_int(gst_element_set_state(element.get(), GST_STATE_READY),
+                           GST_STATE_CHANGE_SUCCESS);
+    g_object_set(element.get(), "stream-count", 7, nullptr);
+    fail_unless_equals_int(stream_count(element.get()), 7);
+  }
+  gst_element_set_state(element.get(), GST_STATE_NULL);
+}
+GST_END_TEST;
+
 GST_START_TEST(in_ready_again_is_early_enough) {
   Rig rig;
   fail_unless_equals_int(gst_element_set_state(rig.element(), GST_STATE_READY),
@@ -281,6 +322,7 @@ Suite* element_properties_suite() {
   tcase_add_test(cases, enums_and_defaults);
   tcase_add_test(cases, set_and_get);
   tcase_add_test(cases, too_late_is_a_warning_and_no_change);
+  tcase_add_test(cases, too_late_from_the_start_on);
   tcase_add_test(cases, in_ready_again_is_early_enough);
   tcase_add_loop_test(cases, effect_while_playing, 0, format_count);
   tcase_add_test(cases, stripes_while_playing);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/base/gstbasetransform.h>
+
+#include <memory>
+#include <mutex>
+
+#include "gst/cuda_stripe_transform.h"
+#include "gst/frame_queue.h"
+#include "gst/properties.h"
+#include "gst/session.h"
+#include "gst/stats.h"
+
+/// What the element is, apart from being a GObject.
+struct GstCudaStripeTransform::State {
+  /// A leaf: nothing is called under it. Guards the first block.
+  std::mutex mutex;
+  gst_stripe::Settings settings;
+  std::shared_ptr<gst_stripe::Session> session;  ///< from start to stop
+  gst_stripe::Stats last_stats;  ///< of the session before, for who asks after the stop
+  GstSegment out_segment;        ///< that was pushed last
+  GstClockTime out_position = GST_CLOCK_TIME_NONE;  ///< where the last pushed frame ends
+  GstClockTime frame_duration = GST_CLOCK_TIME_NONE;
+
+  /// Written when the source pad is activated, read by the streaming threads until it no longer is.
+  int depth = 1;
+
+  gst_stripe::FrameQueue queue;  ///< has a mutex of its own
+
+  // The chain thread's; start's and stop's when there is none.
+  GstCaps* refused_caps = nullptr;            ///< owned
+  std::unique_ptr<gst_stripe::Frame> single;  ///< at depth 1, between submit and generate
+  bool discont_pending = false;               ///< a frame was dropped before the next one
+
+  /// The base class's, which ours falls back on. Never changes.
+  GstPadEventFunction base_sink_event = nullptr;
+
+  State() { gst_segment_init(&out_segment, GST_FORMAT_UNDEFINED); }
+  State(const State&) = delete;
+  ~State() { gst_clear_caps(&refused_caps); }
+
+  /// Whether frames are pushed by the source pad's task.
+  bool is_async() const noexcept { return depth > 1; }
+
+  gst_stripe::Settings current_settings() {
+    const std::lock_guard lock(mutex);
+    return settings;
+  }
+
+  std::shared_ptr<gst_stripe::Session> current_session() {
+    const std::lock_guard lock(mutex);
+    return session;
+  }
+
+  gst_stripe::Stats stats() {
+    const std::shared_ptr<gst_stripe::Session> current = current_session();
+    if (current) return current->stats();
+    const std::lock_guard lock(mutex);
+    return last_stats;
+  }
+};
+
+namespace gst_stripe {
+
+inline GstCudaStripeTransform::State& state_of(gpointer instance) {
+  return *reinterpret_cast<GstCudaStripeTransform*>(instance)->state;
+}
+
+/// The base class's functions, to chain up to.
+GstBaseTransformClass* parent_class();
+
+}  // namespace gst_stripe

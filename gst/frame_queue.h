@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+
+#include "gst/session.h"
+
+namespace gst_stripe {
+
+struct EventUnref {
+  void operator()(GstEvent* event) const noexcept { gst_event_unref(event); }
+};
+using EventRef = std::unique_ptr<GstEvent, EventUnref>;
+
+/// Frames in flight and the serialized events between them, in the order in which they came: the
+/// chain thread puts them in, the source pad's task takes them out and pushes them.
+///
+/// Lock order: the sink pad's stream lock, then the mutex here; for the task the source pad's stream
+/// lock, then the mutex. The mutex is a leaf: under it nothing is mapped, unreffed, pushed or
+/// posted, and of GStreamer only gst_pad_start_task on the existing task is called.
+///
+/// Thread:  any; what the chain thread and the task call is said at each.
+class FrameQueue {
+ public:
+  /// A frame or an event.
+  struct Item {
+    std::unique_ptr<Frame> frame;
+    EventRef event;
+    std::uint64_t epoch = 0;
+  };
+
+  /// The source pad is activated: empty, open for `depth` frames.
+  void open(int depth);
+
+  /// The source pad is deactivated: both threads stop waiting. What is inside stays for clear().
+  void close();
+
+  void start_flush();
+
+  /// Starts anew, and the task with it if the pad is active.
+  void stop_flush(GstPad* task_pad, GstTaskFunction task, gpointer data);
+
+  /// Takes everything out. Neither thread is at work.
+  std::deque<Item> clear();
+
+  /// Chain thread: returns when another frame may be submitted, or with the flow that says that
+  /// none will ever be: flushing, or what downstream returned that a next frame can't heal.
+  GstFlowReturn wait_for_space();
+
+  /// Chain thread: false while flushing; then the item is dropped.
+  bool push(std::unique_ptr<Frame> frame);
+  bool push(EventRef event);
+
+  /// Chain thread: returns when all is pushed. False when interrupted by a flush.
+  bool drain();
+
+  /// What downstream returned last.
+  GstFlowReturn last_flow();
+  void set_flow(GstFlowReturn flow);
+
+  /// Task: waits for the next item. False while flushing.
+  bool pop(Item& item);
+
+  /// Task: the device is done with the popped frame: there is space for another one.
+  void finished_on_device();
+
+  /// Task: whether the popped frame is of no use any more.
+  bool is_unwanted(const Item& item);
+
+  /// Task: the popped item is dealt with. True if a flow that ends the stream comes after EOS was
+  /// accepted, so that nobody upstream will hear of it.
+  bool done(const Item& item, GstFlowReturn flow);
+
+  /// Task: the popped event is dealt with.
+  void done();
+
+  /// Whether EOS, or a failure, stands: frames are dropped, events pass.
+  static bool is_fatal(GstFlowReturn flow) { return flow < GST_FLOW_NOT_LINKED; }
+
+ private:
+  void begin_stream(GstEventType type);
+
+  std::mutex mutex_;  // guards all below
+  std::condition_variable changed_;
+  std::deque<Item> items_;
+  int depth_ = 1;
+  int unfinished_ = 0;  // frames that the device may still be at work on
+  std::uint64_t epoch_ = 0;
+  GstFlowReturn flow_ = GST_FLOW_OK;
+  bool active_ = false;
+  bool flushing_ = true;
+  bool busy_ = false;
+  bool eos_accepted_ = false;
+};
+
+}  // namespace gst_stripe

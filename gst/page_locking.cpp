@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/page_locking.h"
+
+#include <gst/allocators/gstfdmemory.h>
+
+#include "gst/host_range.h"
+#include "gst/pinned_allocator.h"
+
+namespace gst_stripe {
+
+namespace {
+
+using stripe::HostAccess;
+
+std::string allocator_name(const GstMemory* memory) {
+  const gchar* name = memory->allocator ? memory->allocator->mem_type : nullptr;
+  return name ? name : "of no name";
+}
+
+}  // namespace
+
+PageLocking::PageLocking(PageLockMode mode, std::shared_ptr<stripe::Device> device,
+                         std::shared_ptr<stripe::LockBudget> budget)
+    : mode_(mode), device_(std::move(device)), budget_(std::move(budget)) {}
+
+MemoryClaim PageLocking::claim(const FrameView& view) {
+  MemoryClaim claim;
+  // A device's copies go down in memory only; the CPU turns such pictures round while staging.
+  if (mode_ == PageLockMode::stage || !view.rows_go_down()) return claim;
+  if (mode_ == PageLockMode::off) {
+    claim.access = HostAccess::direct;
+    return claim;
+  }
+  if (!claim_memories(view, claim)) {
+    claim.uses = {};
+    return claim;
+  }
+  claim.access = HostAccess::direct;
+  claim.pinned = true;
+  return claim;
+}
+
+bool PageLocking::claim_memories(const FrameView& view, MemoryClaim& claim) {
+  if (view.is_merged()) {
+    tell(claim, GST_RESOURCE_ERROR_FAILED, "a plane lies across two memories of a buffer");
+    return false;
+  }
+  bool all_locked = true;
+  // All of them are asked, so that each is seen, and registered in its time.
+  for (std::size_t i = 0; i < view.maps().size() && view.maps()[i].memory; ++i)
+    all_locked &= claim_memory(view, view.maps()[i], claim.uses[i], claim);
+  return all_locked;
+}
+
+bool PageLocking::claim_memory(const FrameView& view, const GstMapInfo& map, stripe::LockUse& use,
+                               MemoryClaim& claim) {
+  if (is_allocator_memory(map.memory)) return claim_allocator_memory(map.memory, claim);
+  if (is_registrable(root_of(map.memory))) return claim_system_memory(map, use, claim);
+  return claim_other_memory(view, map, claim);
+}
+
+bool PageLocking::claim_allocator_memory(GstMemory* memory, MemoryClaim& claim) {
+  if (is_pinned_memory(memory, *device_)) return true;
+  tell(claim, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+       "no more memory could be page-locked, or max-pinned-bytes is reached");
+  return false;
+}
+
+bool PageLocking::claim_system_memory(const GstMapInfo& map, stripe::LockUse& use,
+                                      MemoryClaim& claim) {
+  const auto when = mode_ == PageLockMode::on_register ? stripe::LockWhen::first_sight
+                                                       : stripe::LockWhen::second_sight;
+  stripe::LockAnswer answer = host_range_of(map.memory, map).use(*device_, budget_, when);
+  use = std::move(answer.use);
+  if (!answer.reason.empty())
+    tell(claim, GST_RESOURCE_ERROR_FAILED, "system memory cannot be page-locked: " + answer.reason);
+  if (answer.state == stripe::LockState::over_bound)
+    tell(claim, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "max-pinned-bytes is reached");
+  return answer.state == stripe::LockState::locked;
+}
+
+bool PageLocking::claim_other_memory(const FrameView& view, const GstMapInfo& map,
+                                     MemoryClaim& claim) {
+  if (is_locked_elsewhere(view, map.memory)) return true;
+  if (host_range_of(map.memory, map).refuse(*device_, *budget_))
+    tell(claim, GST_RESOURCE_ERROR_FAILED,
+         "memory of allocator " + allocator_name(map.memory) + " cannot be page-locked");
+  return false;
+}
+
+// Whether somebody else page-locked it. Of a file descriptor's memory it can't be seen whether it keeps
+// its mapping, so it is staged whatever the driver says of its address now.
+bool PageLocking::is_locked_elsewhere(const FrameView& view, GstMemory* memory) {
+  if (gst_is_fd_memory(memory)) return false;
+  for (const PlaneRange& range : view.ranges())
+    if (range.memory == memory && !device_->is_page_locked(range.begin, range.size_bytes))
+      return false;
+  return true;
+}
+
+void PageLocking::tell(MemoryClaim& claim, GstResourceError code, const std::string& cause) {
+  const std::lock_guard lock(mutex_);
+  if (told_.insert(cause).second) claim.warning = {code, cause};
+}
+
+}  // namespace gst_stripe

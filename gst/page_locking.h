@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <gst/gst.h>
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "cuda/engine.h"
+#include "cuda/page_lock.h"
+#include "gst/frame_view.h"
+
+namespace gst_stripe {
+
+/// Values of the property `page-lock`.
+enum class PageLockMode {
+  automatic,    ///< pools of page-locked memory are offered; others' is registered at second sight
+  on_register,  ///< both sides' memory is registered at first sight, as in the question's answer
+  stage,        ///< everything is copied on the CPU through page-locked blocks
+  off,          ///< nothing is page-locked: what the question did
+};
+
+/// Something that the user should know of a frame's memory; said once for each cause.
+struct MemoryWarning {
+  GstResourceError code = GST_RESOURCE_ERROR_FAILED;
+  std::string text;  ///< empty: nothing to say
+};
+
+/// How a frame's memory may be used, for as long as this lives.
+///
+/// Owner:   the frame; gone before the view that it was made from is unmapped.
+struct MemoryClaim {
+  stripe::HostAccess access = stripe::HostAccess::staged;
+  bool pinned = false;  ///< page-locked, and used as it is
+  std::array<stripe::LockUse, stripe::max_planes> uses;
+  MemoryWarning warning;
+};
+
+/// Decides for each frame's memory whether the device copies from and to it directly, and registers
+/// what is worth it.
+///
+/// Thread:  any.
+class PageLocking {
+ public:
+  PageLocking(PageLockMode mode, std::shared_ptr<stripe::Device> device,
+              std::shared_ptr<stripe::LockBudget> budget);
+  PageLocking(const PageLocking&) = delete;
+
+  /// Whether upstream is offered page-locked memory, and output lies in it.
+  bool uses_own_pools() const noexcept { return mode_ == PageLockMode::automatic; }
+
+  MemoryClaim claim(const FrameView& view);
+
+ private:
+  bool claim_memories(const FrameView& view, MemoryClaim& claim);
+  bool claim_memory(const FrameView& view, const GstMapInfo& map, stripe::LockUse& use,
+                    MemoryClaim& claim);
+  bool claim_allocator_memory(GstMemory* memory, MemoryClaim& claim);
+  bool claim_system_memory(const GstMapInfo& map, stripe::LockUse& use, MemoryClaim& claim);
+  bool claim_other_memory(const FrameView& view, const GstMapInfo& map, MemoryClaim& claim);
+  bool is_locked_elsewhere(const FrameView& view, GstMemory* memory);
+  void tell(MemoryClaim& claim, GstResourceError code, const std::string& cause);
+
+  const PageLockMode mode_;
+  const std::shared_ptr<stripe::Device> device_;
+  const std::shared_ptr<stripe::LockBudget> budget_;
+  std::mutex mutex_;  // a leaf; guards told_
+  std::set<std::string> told_;
+};
+
+}  // namespace gst_stripe
