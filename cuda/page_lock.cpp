@@ -124,6 +124,7 @@ LockAnswer LockLane::settle(Device& device, const std::shared_ptr<LockBudget>& b
                             LockWhen when, std::unique_lock<std::mutex>& guard) {
   const bool first = seen_by.empty();
   const bool second_sight = is_second_sight(*budget);
+  ++budget->uses_;  // frames that are staged for want of room make the others older, too
   if (first) {
     // Asked once a memory: the driver's answer would cost every frame.
     changing = true;

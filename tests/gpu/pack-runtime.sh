@@ -21,7 +21,7 @@ out=${1:?usage: pack-runtime.sh OUT.tar.xz [BINARY...]}
 shift
 
 readonly tools="gst-launch-1.0 gst-inspect-1.0 gst-stats-1.0"
-readonly libraries="gstapp-1.0 gstcheck-1.0 gstcontroller-1.0 gstvideo-1.0"
+readonly libraries="gstallocators-1.0 gstapp-1.0 gstcheck-1.0 gstcontroller-1.0 gstvideo-1.0"
 readonly host_libraries='libc|libm|libdl|libpthread|librt|libresolv|ld-linux-x86-64|libstdc\+\+|libgcc_s|libcuda'
 
 libdir=$(pkg-config --variable=libdir gstreamer-1.0)

@@ -158,7 +158,7 @@ GST_END_TEST;
 GST_START_TEST(many_rounds) {
   Random random(__i__);
   CopyPool pool(__i__);
-  for (int round = 0; round < 150; ++round)
+  for (int round = 0; round < 60; ++round)
     fail_unless_empty(check_copy(pool, random_shape(random, 600000), random));
 }
 GST_END_TEST;
@@ -170,7 +170,7 @@ GST_START_TEST(rounds_follow_at_once) {
   constexpr std::size_t size = 300000;
   const Bytes sources[] = {test::random_bytes(random, size), test::random_bytes(random, size)};
   Bytes to(size);
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < 500; ++round) {
     const Bytes& from = sources[round % 2];
     pool.copy(test::whole_copy(test::as_bytes(to.data()), test::as_bytes(from.data()), size,
                                stripe::CopyDirection::upload));
@@ -181,7 +181,7 @@ GST_END_TEST;
 
 GST_START_TEST(destroyed_at_any_time) {
   Random random;
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 60; ++round) {
     CopyPool pool(__i__);
     for (int copies = round % 3; copies > 0; --copies)
       fail_unless_empty(check_copy(pool, {100001, 3, 0, 1, false, false}, random));
@@ -196,7 +196,7 @@ GST_START_TEST(many_pools_at_once) {
     threads.emplace_back([&texts, i] {
       Random random(200 + i);
       CopyPool one(1 + i % most_helpers), other(most_helpers - i % most_helpers);
-      for (int round = 0; round < 30 && texts[i].empty(); ++round)
+      for (int round = 0; round < 20 && texts[i].empty(); ++round)
         texts[i] = check_copy(round % 2 ? one : other, random_shape(random, 500000), random);
     });
   for (std::thread& thread : threads) thread.join();

@@ -5,7 +5,6 @@
 #include <dirent.h>
 
 #include <cstdio>
-#include <cstring>
 #include <semaphore>
 #include <string>
 #include <thread>
@@ -26,7 +25,7 @@ using test::Treatment;
 
 namespace {
 
-constexpr int law_cases = 6;
+constexpr int law_cases = 5;
 
 constexpr Access ways[] = {test::staged,
                            {stripe::HostAccess::staged, stripe::HostAccess::direct},
@@ -55,7 +54,7 @@ struct Mix {
 constexpr Mix mixes[] = {{1, 1}, {1, 4}, {2, 5}, {3, 3}, {3, 2}, {7, 3}, {64, 3}, {5, 1}};
 
 /// Threads of this process that have this name.
-int threads_named(const char* name) {
+int threads_named(const std::string& name) {
   int count = 0;
   DIR* const tasks = opendir("/proc/self/task");
   while (const dirent* task = readdir(tasks)) {
@@ -63,9 +62,7 @@ int threads_named(const char* name) {
     std::FILE* const file = std::fopen(path.c_str(), "r");
     if (!file) continue;
     char text[64] = "";
-    if (std::fgets(text, sizeof text, file) &&
-        std::strcmp(text, (std::string(name) + "\n").c_str()) == 0)
-      ++count;
+    if (std::fgets(text, sizeof text, file) && text == name + "\n") ++count;
     std::fclose(file);
   }
   closedir(tasks);
@@ -80,7 +77,7 @@ GST_START_TEST(large_staged_frames_keep_the_law) {
   setting.interlaced = random.one_in(4);
   setting.options = {random.between(1, 5), random.between(1, 3)};
   Feeder feeder(test::open_test_device(), setting, random);
-  for (int frame = 0; frame < (test::with_sanitizer ? 3 : 5); ++frame) {
+  for (int frame = 0; frame < (test::with_sanitizer ? 2 : 4); ++frame) {
     Treatment treatment = test::random_treatment(random);
     treatment.count = random.between(1, 4);
     fail_unless_empty(feeder.feed(random.pick(ways), treatment));
@@ -94,9 +91,9 @@ GST_END_TEST;
 GST_START_TEST(staged_output_waits_for_each_stripe) {
   Random random(__i__);
   const Mix& mix = mixes[__i__];
-  for (const Access& access : {ways[0], ways[2]})
-    fail_unless_empty(test::feed_alike(slow_device(), large_setting(mix.streams, 2), access,
-                                       in_rows(mix.stripes), 3, random));
+  const Access& access = ways[__i__ % 2 == 0 ? 0 : 2];
+  fail_unless_empty(test::feed_alike(slow_device(), large_setting(mix.streams, 2), access,
+                                     in_rows(mix.stripes), 3, random));
 }
 GST_END_TEST;
 
