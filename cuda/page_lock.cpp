@@ -124,7 +124,7 @@ LockAnswer LockLane::settle(Device& device, const std::shared_ptr<LockBudget>& b
                             LockWhen when, std::unique_lock<std::mutex>& guard) {
   const bool first = seen_by.empty();
   const bool second_sight = is_second_sight(*budget);
-  ++budget->uses_;  // frames that are staged for want of room make the others older, too
+
   if (first) {
     // Asked once a memory: the driver's answer would cost every frame.
     changing = true;
@@ -163,6 +163,8 @@ LockAnswer LockLane::register_now(Device& device, const std::shared_ptr<LockBudg
   guard.lock();
   changing = false;
   registry().settled.notify_all();
+  // A frame that finds no room makes the others older, too, or none would ever go for it.
+  if (answer.state == LockState::over_bound) ++budget->uses_;
   if (made) {
     keep(std::move(made), budget);
   } else if (answer.state == LockState::refused) {
