@@ -12,6 +12,7 @@ if [[ -z $tool || $("$tool" --version) != *" version 14."* ]]; then
   exit 77
 fi
 
+[[ -e .git ]] || { echo "no git checkout"; exit 77; }
 # New files count too, before their first commit; deleted ones don't.
 git ls-files -z --cached --others --exclude-standard -- '*.h' '*.cpp' '*.cuh' '*.cu' |
   while IFS= read -r -d '' file; do [[ ! -e $file ]] || printf '%s\0' "$file"; done |
