@@ -35,7 +35,7 @@ readonly sanitizer_needs="
 readonly wheel_needs="
   python  ensurepip             python3-venv"
 
-# The plugins of GStreamer that the tests and the demo use.
+# The plugins of GStreamer that tests, demo and benchmarks use.
 # shellcheck disable=SC2034
 readonly used_plugins="app avi coreelements coretracers imagefreeze jpeg png rawparse typefindfunctions videoconvertscale
   videofilter videorate videotestsrc"
@@ -131,7 +131,8 @@ setup_cuda() {
   toolkit=$(find_toolkit)
   if [[ -z $toolkit ]] && install_toolkit_wheels; then toolkit=$(find_toolkit); fi
   if [[ -z $toolkit ]]; then
-    echo "Building without CUDA: no nvcc 13 or newer on PATH, in \$CUDA_PATH or in /usr/local/cuda, and pip could not fetch it."
+    echo "Building without CUDA: no nvcc 13 or newer on PATH, in \$CUDA_PATH or in /usr/local/cuda, and pip could not" \
+      "fetch it."
     meson_options=(-Dcuda=disabled "${meson_options[@]}")
     return
   fi
