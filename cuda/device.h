@@ -139,7 +139,7 @@ class Device {
   /// bookkeeping.
   ///
   /// Units:   bytes; `data` need not be on a page. `read_only`: its pages can't be written.
-  /// Errors:  throws DeviceError: refused, or out_of_pinned_memory.
+  /// Errors:  throws DeviceError, refused, where this memory can't be, or no more may be.
   /// Source:  CUDA Runtime API, cudaHostRegister.
   virtual std::unique_ptr<PageLock> page_lock(const std::byte* data, std::size_t size_bytes,
                                               bool read_only) = 0;

@@ -62,12 +62,19 @@ class LockLane {
   bool refused = false;
 
  private:
+  struct Attempt {
+    LockAnswer answer;
+    std::unique_ptr<PageLock> lock;
+    std::list<LockLane*> place;  // this lane alone
+  };
+
   bool is_second_sight(const LockBudget& budget);
+  Attempt try_register(Device& device, LockBudget& budget);
   LockAnswer settle(Device& device, const std::shared_ptr<LockBudget>& budget, LockWhen when,
                     std::unique_lock<std::mutex>& guard);
   LockAnswer register_now(Device& device, const std::shared_ptr<LockBudget>& budget,
                           std::unique_lock<std::mutex>& guard);
-  void keep(std::unique_ptr<PageLock> made, const std::shared_ptr<LockBudget>& budget);
+  void keep(Attempt& attempt, const std::shared_ptr<LockBudget>& budget) noexcept;
 };
 
 LockLane::~LockLane() {
@@ -124,7 +131,6 @@ LockAnswer LockLane::settle(Device& device, const std::shared_ptr<LockBudget>& b
                             LockWhen when, std::unique_lock<std::mutex>& guard) {
   const bool first = seen_by.empty();
   const bool second_sight = is_second_sight(*budget);
-
   if (first) {
     // Asked once a memory: the driver's answer would cost every frame.
     changing = true;
@@ -143,41 +149,47 @@ LockAnswer LockLane::settle(Device& device, const std::shared_ptr<LockBudget>& b
   return register_now(device, budget, guard);
 }
 
+// Without the mutex: makes what keep() then only has to link in.
+LockLane::Attempt LockLane::try_register(Device& device, LockBudget& budget) {
+  Attempt attempt;
+  if (!budget.charge(size_bytes)) {
+    attempt.answer.state = LockState::over_bound;
+    return attempt;
+  }
+  try {
+    attempt.place.push_back(this);
+    attempt.lock = device.page_lock(base, size_bytes, read_only);
+    attempt.answer.state = LockState::locked;
+  } catch (const std::exception& error) {
+    budget.refund(size_bytes);
+    attempt.answer.reason = error.what();
+  }
+  return attempt;
+}
+
 LockAnswer LockLane::register_now(Device& device, const std::shared_ptr<LockBudget>& budget,
                                   std::unique_lock<std::mutex>& guard) {
   changing = true;
   guard.unlock();
-  LockAnswer answer;
-  std::unique_ptr<PageLock> made;
-  if (!budget->charge(size_bytes)) {
-    answer.state = LockState::over_bound;
-  } else {
-    try {
-      made = device.page_lock(base, size_bytes, read_only);
-      answer.state = LockState::locked;
-    } catch (const std::exception& error) {
-      budget->refund(size_bytes);
-      answer.reason = error.what();
-    }
-  }
+  Attempt attempt = try_register(device, *budget);
   guard.lock();
   changing = false;
   registry().settled.notify_all();
   // A frame that finds no room makes the others older, too, or none would ever go for it.
-  if (answer.state == LockState::over_bound) ++budget->uses_;
-  if (made) {
-    keep(std::move(made), budget);
-  } else if (answer.state == LockState::refused) {
+  if (attempt.answer.state == LockState::over_bound) ++budget->uses_;
+  if (attempt.answer.state == LockState::locked) keep(attempt, budget);
+  if (attempt.answer.state == LockState::refused) {
     refused = true;
     ++budget->refusals_;
   }
-  return answer;
+  return std::move(attempt.answer);
 }
 
-void LockLane::keep(std::unique_ptr<PageLock> made, const std::shared_ptr<LockBudget>& budget) {
-  lock = std::move(made);
+void LockLane::keep(Attempt& attempt, const std::shared_ptr<LockBudget>& budget) noexcept {
+  place = attempt.place.begin();  // which splice keeps
+  budget->registered_.splice(budget->registered_.end(), attempt.place);
+  lock = std::move(attempt.lock);
   payer = budget;
-  place = budget->registered_.insert(budget->registered_.end(), this);
   last_use = ++budget->uses_;
   ++budget->registrations_;
   ++uses;
@@ -200,22 +212,35 @@ bool LockBudget::try_add(std::uint64_t size_bytes) noexcept {
   return true;
 }
 
+// Under the registry's mutex.
+bool LockBudget::is_idle(const LockLane& lane) const noexcept {
+  return lane.uses == 0 && lane.last_use + uses_before_eviction <= uses_;
+}
+
+// Takes the least recently used idle range, if letting all of them go would make enough room; its lane
+// can't go before it is settled.
+LockLane* LockBudget::take_idle(std::uint64_t size_bytes, std::unique_ptr<PageLock>& lock) {
+  const std::lock_guard guard(registry().mutex);
+  LockLane* oldest = nullptr;
+  std::uint64_t idle_bytes = 0;
+  for (LockLane* lane : registered_) {
+    if (!is_idle(*lane)) continue;
+    if (!oldest) oldest = lane;
+    idle_bytes += lane->size_bytes;
+  }
+  if (!oldest || used_bytes_ - std::min(idle_bytes, used_bytes_.load()) > bound_bytes_ - size_bytes)
+    return nullptr;
+  oldest->changing = true;
+  lock = oldest->take();
+  return oldest;
+}
+
 bool LockBudget::charge(std::uint64_t size_bytes) {
   if (bound_bytes_ != 0 && size_bytes > bound_bytes_) return false;
   while (!try_add(size_bytes)) {
     std::unique_ptr<PageLock> gone;
-    LockLane* lane = nullptr;
-    {
-      const std::lock_guard guard(registry().mutex);
-      const auto idle =
-          std::find_if(registered_.begin(), registered_.end(), [this](const LockLane* each) {
-            return each->uses == 0 && each->last_use + uses_before_eviction <= uses_;
-          });
-      if (idle == registered_.end()) return false;
-      lane = *idle;
-      lane->changing = true;  // it can't go before it is settled
-      gone = lane->take();
-    }
+    LockLane* lane = take_idle(size_bytes, gone);
+    if (!lane) return false;
     gone.reset();
     refund(lane->size_bytes);
     ++evictions_;

@@ -39,6 +39,7 @@ class LockBudget {
   void refund(std::uint64_t size_bytes) noexcept;
 
   std::uint64_t used_bytes() const noexcept { return used_bytes_; }
+  /// Of what was charged, a registration that was then refused included.
   std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
   std::uint64_t registrations() const noexcept { return registrations_; }
   std::uint64_t refusals() const noexcept { return refusals_; }
@@ -49,6 +50,8 @@ class LockBudget {
   friend class LockLane;
 
   bool try_add(std::uint64_t size_bytes) noexcept;
+  bool is_idle(const LockLane& lane) const noexcept;
+  LockLane* take_idle(std::uint64_t size_bytes, std::unique_ptr<PageLock>& lock);
 
   const std::uint64_t bound_bytes_;
   const std::uint64_t id_;  // never used again, unlike an address

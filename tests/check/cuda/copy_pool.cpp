@@ -4,10 +4,11 @@
 
 #include "cuda/copy_pool.h"
 
-#include <atomic>
-#include <memory>
+#include <algorithm>
+#include <cstdlib>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "support/device_bytes.h"
@@ -66,8 +67,7 @@ std::string check_copy(CopyPool& pool, const Shape& shape, Random& random) {
   const Bytes source = from.bytes;
   Bytes expected = to.bytes;
   for (std::size_t y = 0; y < shape.rows; ++y)
-    for (std::size_t x = 0; x < shape.row_bytes; ++x)
-      expected[to.index(y) + x] = source[from.index(y) + x];
+    std::copy_n(&source[from.index(y)], shape.row_bytes, &expected[to.index(y)]);
   pool.copy({test::as_bytes(to.data()), shape.to_pitch(), test::as_bytes(from.data()),
              shape.from_pitch(), shape.row_bytes, shape.rows, stripe::CopyDirection::upload});
   if (to.bytes == expected && from.bytes == source) return {};
@@ -92,8 +92,8 @@ Shape random_shape(Random& random, std::size_t most_bytes) {
 GST_START_TEST(every_row_arrives_and_nothing_else) {
   Random random;
   CopyPool pool(__i__);
-  for (const std::size_t row_bytes : {1, 3, 64, 1023, 7680})
-    for (const std::size_t rows : {1, 2, 3, 4, 5, 1081})
+  for (const std::size_t row_bytes : {1, 3, 1023, 3840})
+    for (const std::size_t rows : {1, 2, 3, 5, 203})
       for (const bool to_up : {false, true})
         for (const bool from_up : {false, true})
           for (const std::ptrdiff_t padding : {0, 5})
@@ -158,8 +158,8 @@ GST_END_TEST;
 GST_START_TEST(many_rounds) {
   Random random(__i__);
   CopyPool pool(__i__);
-  for (int round = 0; round < 60; ++round)
-    fail_unless_empty(check_copy(pool, random_shape(random, 600000), random));
+  for (int round = 0; round < 50; ++round)
+    fail_unless_empty(check_copy(pool, random_shape(random, 500000), random));
 }
 GST_END_TEST;
 
@@ -181,7 +181,7 @@ GST_END_TEST;
 
 GST_START_TEST(destroyed_at_any_time) {
   Random random;
-  for (int round = 0; round < 60; ++round) {
+  for (int round = 0; round < 40; ++round) {
     CopyPool pool(__i__);
     for (int copies = round % 3; copies > 0; --copies)
       fail_unless_empty(check_copy(pool, {100001, 3, 0, 1, false, false}, random));

@@ -3,8 +3,11 @@
 // Many threads, few ranges, a small bound: nothing hangs, nothing is used that is not page-locked,
 // nothing stays locked.
 
+#include <array>
 #include <atomic>
 #include <chrono>
+#include <cstdint>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -89,6 +92,8 @@ void use_memory(Hall& hall, const Budget& budget, std::uint64_t salt) {
     if (answer.state != LockState::locked) continue;
     hall.device.books()->begin_use(memory->base);
     if (random.one_in(8)) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    // Long after everybody else stopped coming.
+    if (random.one_in(300)) std::this_thread::sleep_for(std::chrono::milliseconds(60));
     hall.device.books()->end_use(memory->base);
   }
 }
@@ -174,11 +179,14 @@ GST_END_TEST;
 GST_START_TEST(range_goes_while_it_is_let_go) {
   for (int round = 0; round < 200; ++round) {
     BookedDevice device(true);
+    device.most_delay_us = 200;
     const Budget budget = make_budget(2 * unit);
     Memory kept, wanted;
     auto old = std::make_unique<Memory>();
     for (Memory* each : {old.get(), &kept}) each->range.use(device, budget, LockWhen::first_sight);
     for (int i = 0; i < 64; ++i) kept.range.use(device, budget, LockWhen::first_sight);
+    const std::byte* const base = old->base;
+    std::atomic<bool> outlived{false};
     std::atomic<int> ready{0};
     const auto meet = [&ready] {
       for (++ready; ready < 2;) std::this_thread::yield();
@@ -186,12 +194,14 @@ GST_START_TEST(range_goes_while_it_is_let_go) {
     std::thread other([&] {
       meet();
       old.reset();
+      outlived = device.books()->is_locked(base);
     });
     meet();
     const LockState state = wanted.range.use(device, budget, LockWhen::first_sight).state;
     other.join();
     // It may have found nothing to let go any more while the bytes were not paid back yet.
     fail_unless(state == LockState::locked || state == LockState::over_bound);
+    fail_if(outlived);
     fail_if(device.books()->mistaken());
     fail_unless_equals_int(device.books()->live(), state == LockState::locked ? 2 : 1);
     fail_unless_equals_uint64(budget->used_bytes(), device.books()->live() * unit);

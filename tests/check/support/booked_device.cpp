@@ -16,6 +16,10 @@ namespace {
 /// Takes the mutex that all ranges share, and gives it back.
 void visit_registry() { const stripe::HostRange range(nullptr, 1, false); }
 
+void sleep_us(int us) {
+  if (us > 0) std::this_thread::sleep_for(std::chrono::microseconds(us));
+}
+
 [[noreturn]] void refuse_work() {
   throw DeviceError(DeviceErrorKind::failed, "a device that keeps books does nothing else");
 }
@@ -64,8 +68,8 @@ void LockBooks::end_use(const std::byte* base) {
 class BookedLock final : public stripe::PageLock {
  public:
   BookedLock(std::shared_ptr<LockBooks> books, const std::byte* base, std::size_t size_bytes,
-             bool read_only)
-      : books_(std::move(books)), base_(base) {
+             bool read_only, int delay_us)
+      : books_(std::move(books)), base_(base), delay_us_(delay_us) {
     const std::lock_guard lock(books_->mutex_);
     if (!books_->locked_.insert({base, {size_bytes, read_only, 0}}).second)
       books_->mistaken_ = true;
@@ -74,6 +78,7 @@ class BookedLock final : public stripe::PageLock {
 
   ~BookedLock() override {
     visit_registry();
+    sleep_us(delay_us_);
     const std::lock_guard lock(books_->mutex_);
     const auto entry = books_->locked_.find(base_);
     if (entry->second.users != 0) books_->mistaken_ = true;
@@ -84,6 +89,7 @@ class BookedLock final : public stripe::PageLock {
  private:
   const std::shared_ptr<LockBooks> books_;
   const std::byte* const base_;
+  const int delay_us_;
 };
 
 std::unique_ptr<stripe::DeviceMemory> BookedDevice::allocate(std::size_t) { refuse_work(); }
@@ -107,10 +113,10 @@ std::unique_ptr<stripe::PageLock> BookedDevice::page_lock(const std::byte* data,
     if (most_delay_us > 0) delay_us = random_.between(0, most_delay_us);
     refuses = refuses_one_in > 0 && random_.one_in(refuses_one_in);
   }
-  if (delay_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(delay_us));
+  sleep_us(delay_us);
   if (refusal) throw DeviceError(*refusal, complaint);
   if (refuses) throw DeviceError(DeviceErrorKind::refused, complaint);
-  return std::make_unique<BookedLock>(books_, data, size_bytes, read_only);
+  return std::make_unique<BookedLock>(books_, data, size_bytes, read_only, delay_us);
 }
 
 }  // namespace test

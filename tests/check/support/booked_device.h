@@ -67,7 +67,7 @@ class BookedDevice final : public stripe::Device {
   std::optional<stripe::DeviceErrorKind> refusal;  ///< it locks nothing and throws this
   int refuses_one_in = 0;                          ///< so often at random, as `refused`; 0: never
   bool all_locked_by_others = false;
-  int most_delay_us = 0;  ///< locking takes at random up to this long
+  int most_delay_us = 0;  ///< locking and letting go take at random up to this long
 
   explicit BookedDevice(bool needs_page_lock) : needs_page_lock_(needs_page_lock) {}
 
