@@ -130,9 +130,14 @@ class CudaPageLock final : public PageLock {
   CudaPageLock(int device_id, const std::byte* data, std::size_t size_bytes, bool read_only)
       : device_id_(device_id), data_(const_cast<std::byte*>(data)) {
     const CudaContextScope scope(device_id);
-    const unsigned int flags =
-        cudaHostRegisterPortable | (read_only && can_read_only() ? cudaHostRegisterReadOnly : 0U);
-    const cudaError_t status = cudaHostRegister(data_, size_bytes, flags);
+    cudaError_t status = cudaHostRegister(data_, size_bytes, cudaHostRegisterPortable);
+    // Only where it must be: two kinds of registration can't share a page, and memory that is merely
+    // marked read-only may have writable neighbours. Pages that really are have a mapping of their own.
+    if (is_refusal(status) && read_only && can_read_only()) {
+      cudaGetLastError();
+      status =
+          cudaHostRegister(data_, size_bytes, cudaHostRegisterPortable | cudaHostRegisterReadOnly);
+    }
     if (is_refusal(status)) {
       cudaGetLastError();  // sticks until it is asked for
       throw DeviceError(DeviceErrorKind::refused,
@@ -141,8 +146,18 @@ class CudaPageLock final : public PageLock {
     STRIPE_CUDA_CHECK(status);
   }
   CudaPageLock(const CudaPageLock&) = delete;
-  ~CudaPageLock() override {
-    with_device(device_id_, [this] { STRIPE_CUDA_WARN(cudaHostUnregister(data_)); });
+  ~CudaPageLock() override { unlock(); }
+
+  bool unlock() noexcept override {
+    if (!data_) return true;
+    bool done = false;
+    with_device(device_id_, [&] {
+      const cudaError_t status = cudaHostUnregister(data_);
+      done = status == cudaSuccess;
+      warn_cuda(status, "cudaHostUnregister");
+    });
+    data_ = nullptr;
+    return done;
   }
 
  private:
@@ -161,7 +176,7 @@ class CudaPageLock final : public PageLock {
   }
 
   const int device_id_;
-  std::byte* const data_;
+  std::byte* data_;  // NULL: unlocked
 };
 
 std::string device_name(int id) {

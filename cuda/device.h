@@ -97,6 +97,10 @@ class Queue {
 class PageLock {
  public:
   virtual ~PageLock() = default;
+
+  /// Unlocks it before its time to be destroyed. False where the driver refuses: then its address
+  /// stays registered, and copies from other memory that comes to lie there deliver these bytes.
+  virtual bool unlock() noexcept { return true; }
 };
 
 /// What a device is, for people.

@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <mutex>
 #include <utility>
 
@@ -12,8 +15,12 @@ namespace {
 
 // One for the process, never destroyed: memory is freed as late as at exit.
 struct Registry {
-  std::mutex mutex;                 // a leaf; guards all lanes and the budgets' lists
+  std::mutex mutex;                 // a leaf; guards all below, lanes and the budgets' lists
   std::condition_variable settled;  // a lane is no longer changing
+
+  // The bytes that are registered for CUDA, or being registered or let go: begin to end. Asked about
+  // memory of these bytes, the driver would say that it is page-locked, and it is not for long.
+  std::map<const std::byte*, const std::byte*, std::less<>> occupied;
 };
 
 Registry& registry() {
@@ -31,35 +38,44 @@ constexpr std::size_t max_witnesses = 16;
 
 constexpr std::uint64_t uses_before_eviction = 64;
 
+constexpr std::uint32_t locked_bit = std::uint32_t{1} << 31;
+
 }  // namespace
 
-// What is known of a range for one kind of device. Guarded by the registry's mutex, but while
+// What is known of a range for one kind of device.
+//
+// `word` is the locked bit and the count of uses: with the bit set, a use is taken without the mutex,
+// and the bit goes only while there are none. The rest is under the registry's mutex, but while
 // `changing`, when `lock` belongs to the thread that changes it.
 class LockLane {
  public:
-  LockLane(const std::byte* base_address, std::size_t size, bool is_read_only)
-      : base(base_address), size_bytes(size), read_only(is_read_only) {}
+  LockLane(const std::byte* base_address, std::size_t size, bool is_read_only, bool is_for_cuda)
+      : base(base_address), size_bytes(size), read_only(is_read_only), for_cuda(is_for_cuda) {}
   LockLane(const LockLane&) = delete;
   ~LockLane();
 
   LockAnswer use(Device& device, const std::shared_ptr<LockBudget>& budget, LockWhen when);
-  void put_back() noexcept;
+  bool try_use() noexcept;
+  void put_back() noexcept { word.fetch_sub(1, std::memory_order_release); }
 
-  // Takes the registration out, for the caller to destroy without the mutex.
+  // Takes the registration out, unless a frame uses it, for the caller to unlock without the mutex
+  // and then to settle().
   std::unique_ptr<PageLock> take() noexcept;
+  void settle(bool unlocked) noexcept;
 
   const std::byte* const base;
   const std::size_t size_bytes;
   const bool read_only;
+  const bool for_cuda;
+  std::atomic<std::uint32_t> word{0};
+  std::atomic<std::uint64_t> last_use{0};  // in uses of the payer
+  std::atomic<bool> locked_by_others{false};
+  std::atomic<bool> refused{false};
+  std::shared_ptr<LockBudget> payer;  // while the locked bit is set
   std::unique_ptr<PageLock> lock;
-  std::shared_ptr<LockBudget> payer;  // where `lock` is
   std::list<LockLane*>::iterator place;
   std::vector<std::uint64_t> seen_by;
-  std::uint64_t last_use = 0;  // in uses of the payer
-  int uses = 0;
   bool changing = false;
-  bool locked_by_others = false;
-  bool refused = false;
 
  private:
   struct Attempt {
@@ -69,9 +85,9 @@ class LockLane {
   };
 
   bool is_second_sight(const LockBudget& budget);
+  bool overlaps_registered() const;
+  LockAnswer decide(Device& device, const std::shared_ptr<LockBudget>& budget, LockWhen when);
   Attempt try_register(Device& device, LockBudget& budget);
-  LockAnswer settle(Device& device, const std::shared_ptr<LockBudget>& budget, LockWhen when,
-                    std::unique_lock<std::mutex>& guard);
   LockAnswer register_now(Device& device, const std::shared_ptr<LockBudget>& budget,
                           std::unique_lock<std::mutex>& guard);
   void keep(Attempt& attempt, const std::shared_ptr<LockBudget>& budget) noexcept;
@@ -87,20 +103,39 @@ LockLane::~LockLane() {
     gone = take();
   }
   if (!gone) return;
-  gone.reset();
+  settle(gone->unlock());
   refunded->refund(size_bytes);
 }
 
 std::unique_ptr<PageLock> LockLane::take() noexcept {
-  if (!lock) return nullptr;
+  std::uint32_t unused = locked_bit;
+  if (!word.compare_exchange_strong(unused, 0, std::memory_order_acquire)) return nullptr;
   payer->registered_.erase(place);
   payer.reset();
+  changing = true;
   return std::move(lock);
 }
 
-void LockLane::put_back() noexcept {
-  const std::lock_guard guard(registry().mutex);
-  --uses;
+// What the driver did not unlock stays occupied: memory that comes to lie there is staged.
+void LockLane::settle(bool unlocked) noexcept {
+  {
+    const std::lock_guard guard(registry().mutex);
+    changing = false;
+    if (unlocked && for_cuda) registry().occupied.erase(base);
+  }
+  registry().settled.notify_all();
+}
+
+bool LockLane::try_use() noexcept {
+  std::uint32_t seen = word.load(std::memory_order_relaxed);
+  while (seen & locked_bit)
+    if (word.compare_exchange_weak(seen, seen + 1, std::memory_order_acquire)) {
+      // The payer stays while there is a use.
+      last_use.store(payer->uses_.fetch_add(1, std::memory_order_relaxed) + 1,
+                     std::memory_order_relaxed);
+      return true;
+    }
+  return false;
 }
 
 bool LockLane::is_second_sight(const LockBudget& budget) {
@@ -110,25 +145,25 @@ bool LockLane::is_second_sight(const LockBudget& budget) {
   return false;
 }
 
-LockAnswer LockLane::use(Device& device, const std::shared_ptr<LockBudget>& budget, LockWhen when) {
-  std::unique_lock guard(registry().mutex);
-  if (changing) return {LockState::busy, {}, {}};
-  if (lock) {
-    ++uses;
-    last_use = ++payer->uses_;
-    payer->registered_.splice(payer->registered_.end(), payer->registered_, place);
-    return {LockState::locked, {}, {}};
-  }
-  if (locked_by_others) {
-    ++uses;
-    return {LockState::locked, {}, {}};
-  }
-  if (refused) return {LockState::refused, {}, {}};
-  return settle(device, budget, when, guard);
+bool LockLane::overlaps_registered() const {
+  if (!for_cuda) return false;
+  const auto& occupied = registry().occupied;
+  const auto behind = occupied.lower_bound(base + size_bytes);  // the first that begins behind us
+  return behind != occupied.begin() && std::prev(behind)->second > base;
 }
 
-LockAnswer LockLane::settle(Device& device, const std::shared_ptr<LockBudget>& budget,
-                            LockWhen when, std::unique_lock<std::mutex>& guard) {
+LockAnswer LockLane::use(Device& device, const std::shared_ptr<LockBudget>& budget, LockWhen when) {
+  if (try_use()) return {LockState::locked, LockUse(this), {}};
+  if (locked_by_others) return {LockState::locked, {}, {}};
+  if (refused) return {LockState::refused, {}, {}};
+  return decide(device, budget, when);
+}
+
+LockAnswer LockLane::decide(Device& device, const std::shared_ptr<LockBudget>& budget,
+                            LockWhen when) {
+  std::unique_lock guard(registry().mutex);
+  if (try_use()) return {LockState::locked, LockUse(this), {}};  // made meanwhile
+  if (changing || overlaps_registered()) return {LockState::busy, {}, {}};
   const bool first = seen_by.empty();
   const bool second_sight = is_second_sight(*budget);
   if (first) {
@@ -139,11 +174,10 @@ LockAnswer LockLane::settle(Device& device, const std::shared_ptr<LockBudget>& b
     guard.lock();
     changing = false;
     registry().settled.notify_all();
-    if (others) {
-      locked_by_others = true;
-      ++uses;
-      return {LockState::locked, {}, {}};
-    }
+    // Another range of these bytes may have been registered meanwhile, and be what the driver saw.
+    if (overlaps_registered()) return {LockState::busy, {}, {}};
+    locked_by_others = others;
+    if (others) return {LockState::locked, {}, {}};
   }
   if (when == LockWhen::second_sight && !second_sight) return {LockState::unseen, {}, {}};
   return register_now(device, budget, guard);
@@ -169,18 +203,25 @@ LockLane::Attempt LockLane::try_register(Device& device, LockBudget& budget) {
 
 LockAnswer LockLane::register_now(Device& device, const std::shared_ptr<LockBudget>& budget,
                                   std::unique_lock<std::mutex>& guard) {
+  if (for_cuda) registry().occupied.emplace(base, base + size_bytes);
   changing = true;
   guard.unlock();
   Attempt attempt = try_register(device, *budget);
   guard.lock();
   changing = false;
   registry().settled.notify_all();
-  // A frame that finds no room makes the others older, too, or none would ever go for it.
-  if (attempt.answer.state == LockState::over_bound) ++budget->uses_;
-  if (attempt.answer.state == LockState::locked) keep(attempt, budget);
+  if (attempt.answer.state == LockState::locked) {
+    keep(attempt, budget);
+    attempt.answer.use = LockUse(this);
+    return std::move(attempt.answer);
+  }
+  if (for_cuda) registry().occupied.erase(base);
   if (attempt.answer.state == LockState::refused) {
     refused = true;
     ++budget->refusals_;
+  } else {
+    // A frame that finds no room makes the others older, too, or none would ever go for it.
+    ++budget->uses_;
   }
   return std::move(attempt.answer);
 }
@@ -192,7 +233,7 @@ void LockLane::keep(Attempt& attempt, const std::shared_ptr<LockBudget>& budget)
   payer = budget;
   last_use = ++budget->uses_;
   ++budget->registrations_;
-  ++uses;
+  word.store(locked_bit | 1, std::memory_order_release);
 }
 
 LockBudget::LockBudget(std::uint64_t bound_bytes)
@@ -213,42 +254,57 @@ bool LockBudget::try_add(std::uint64_t size_bytes) noexcept {
 }
 
 // Under the registry's mutex.
-bool LockBudget::is_idle(const LockLane& lane) const noexcept {
-  return lane.uses == 0 && lane.last_use + uses_before_eviction <= uses_;
+bool LockBudget::is_old(const LockLane& lane) const noexcept {
+  return lane.word == locked_bit && lane.last_use + uses_before_eviction <= uses_;
 }
 
-// Takes the least recently used idle range, if letting all of them go would make enough room; its lane
-// can't go before it is settled.
-LockLane* LockBudget::take_idle(std::uint64_t size_bytes, std::unique_ptr<PageLock>& lock) {
+// Takes the least recently used range of the old ones, if letting all of them go would make enough
+// room; its lane can't go before it is settled.
+LockLane* LockBudget::take_old(std::uint64_t size_bytes, std::unique_ptr<PageLock>& lock) {
   const std::lock_guard guard(registry().mutex);
   LockLane* oldest = nullptr;
-  std::uint64_t idle_bytes = 0;
+  std::uint64_t old_bytes = 0;
   for (LockLane* lane : registered_) {
-    if (!is_idle(*lane)) continue;
-    if (!oldest) oldest = lane;
-    idle_bytes += lane->size_bytes;
+    if (!is_old(*lane)) continue;
+    if (!oldest || lane->last_use < oldest->last_use) oldest = lane;
+    old_bytes += lane->size_bytes;
   }
-  if (!oldest || used_bytes_ - std::min(idle_bytes, used_bytes_.load()) > bound_bytes_ - size_bytes)
+  if (!oldest || used_bytes_ - std::min(old_bytes, used_bytes_.load()) > bound_bytes_ - size_bytes)
     return nullptr;
-  oldest->changing = true;
-  lock = oldest->take();
-  return oldest;
+  lock = oldest->take();  // a frame may just have taken a use
+  return lock ? oldest : nullptr;
+}
+
+LockLane* LockBudget::take_any(std::unique_ptr<PageLock>& lock) {
+  const std::lock_guard guard(registry().mutex);
+  for (LockLane* lane : registered_)
+    if ((lock = lane->take())) return lane;  // which ends the list's iteration
+  return nullptr;
 }
 
 bool LockBudget::charge(std::uint64_t size_bytes) {
   if (bound_bytes_ != 0 && size_bytes > bound_bytes_) return false;
   while (!try_add(size_bytes)) {
     std::unique_ptr<PageLock> gone;
-    LockLane* lane = take_idle(size_bytes, gone);
+    LockLane* lane = take_old(size_bytes, gone);
     if (!lane) return false;
-    gone.reset();
+    const bool unlocked = gone->unlock();
     refund(lane->size_bytes);
     ++evictions_;
-    const std::lock_guard guard(registry().mutex);
-    lane->changing = false;
-    registry().settled.notify_all();
+    lane->settle(unlocked);
   }
   return true;
+}
+
+void LockBudget::let_go_idle() {
+  for (;;) {
+    std::unique_ptr<PageLock> gone;
+    LockLane* lane = take_any(gone);
+    if (!lane) return;
+    const bool unlocked = gone->unlock();
+    refund(lane->size_bytes);
+    lane->settle(unlocked);
+  }
 }
 
 void LockBudget::refund(std::uint64_t size_bytes) noexcept { used_bytes_ -= size_bytes; }
@@ -264,9 +320,9 @@ LockUse::~LockUse() {
   if (lane_) lane_->put_back();
 }
 
-HostRange::HostRange(const std::byte* base, std::size_t size_bytes, bool read_only) {
-  for (auto& lane : lanes_) lane = std::make_unique<LockLane>(base, size_bytes, read_only);
-}
+HostRange::HostRange(const std::byte* base, std::size_t size_bytes, bool read_only)
+    : lanes_{std::make_unique<LockLane>(base, size_bytes, read_only, false),
+             std::make_unique<LockLane>(base, size_bytes, read_only, true)} {}
 
 HostRange::~HostRange() = default;
 
@@ -276,16 +332,13 @@ LockLane& HostRange::lane_of(const Device& device) const noexcept {
 
 LockAnswer HostRange::use(Device& device, const std::shared_ptr<LockBudget>& budget,
                           LockWhen when) {
-  LockLane& lane = lane_of(device);
-  LockAnswer answer = lane.use(device, budget, when);
-  if (answer.state == LockState::locked) answer.use = LockUse(&lane);
-  return answer;
+  return lane_of(device).use(device, budget, when);
 }
 
+bool HostRange::is_refused(const Device& device) const noexcept { return lane_of(device).refused; }
+
 bool HostRange::refuse(Device& device, LockBudget& budget) {
-  LockLane& lane = lane_of(device);
-  const std::lock_guard guard(registry().mutex);
-  if (std::exchange(lane.refused, true)) return false;
+  if (lane_of(device).refused.exchange(true)) return false;
   ++budget.refusals_;
   return true;
 }

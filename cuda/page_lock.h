@@ -38,6 +38,9 @@ class LockBudget {
   bool charge(std::uint64_t size_bytes);
   void refund(std::uint64_t size_bytes) noexcept;
 
+  /// Lets go every range that this element registered and no frame uses.
+  void let_go_idle();
+
   std::uint64_t used_bytes() const noexcept { return used_bytes_; }
   /// Of what was charged, a registration that was then refused included.
   std::uint64_t peak_bytes() const noexcept { return peak_bytes_; }
@@ -50,8 +53,9 @@ class LockBudget {
   friend class LockLane;
 
   bool try_add(std::uint64_t size_bytes) noexcept;
-  bool is_idle(const LockLane& lane) const noexcept;
-  LockLane* take_idle(std::uint64_t size_bytes, std::unique_ptr<PageLock>& lock);
+  bool is_old(const LockLane& lane) const noexcept;
+  LockLane* take_old(std::uint64_t size_bytes, std::unique_ptr<PageLock>& lock);
+  LockLane* take_any(std::unique_ptr<PageLock>& lock);
 
   const std::uint64_t bound_bytes_;
   const std::uint64_t id_;  // never used again, unlike an address
@@ -60,9 +64,8 @@ class LockBudget {
   std::atomic<std::uint64_t> registrations_{0};
   std::atomic<std::uint64_t> refusals_{0};
   std::atomic<std::uint64_t> evictions_{0};
-  // The registry's, under its mutex.
-  std::list<LockLane*> registered_;  // the least recently used first
-  std::uint64_t uses_ = 0;
+  std::atomic<std::uint64_t> uses_{0};
+  std::list<LockLane*> registered_;  // under the registry's mutex
 };
 
 /// When memory of others is registered.
@@ -72,9 +75,9 @@ enum class LockWhen {
 };
 
 enum class LockState {
-  locked,      ///< use it directly while the LockUse lives
-  unseen,      ///< not yet: it may never come again
-  busy,        ///< another thread is registering or letting it go
+  locked,  ///< use it directly while the LockUse lives
+  unseen,  ///< not yet: it may never come again
+  busy,    ///< its bytes are being registered or let go, or are of another range that is registered
   refused,     ///< it can't be page-locked
   over_bound,  ///< the element's bound stands in the way
 };
@@ -90,7 +93,7 @@ class LockUse {
   ~LockUse();
 
  private:
-  friend class HostRange;
+  friend class LockLane;
   explicit LockUse(LockLane* lane) noexcept : lane_(lane) {}
 
   LockLane* lane_ = nullptr;
@@ -108,7 +111,8 @@ struct LockAnswer {
 /// bytes.
 ///
 /// Owner:   whoever knows when the memory dies; destroyed before the memory is freed.
-/// Thread:  any. All ranges share the registry's mutex, a leaf: no driver call is made under it.
+/// Thread:  any. A range that is locked is used without a lock. All else is under the registry's
+///          mutex, a leaf: no driver call is made under it.
 class HostRange {
  public:
   /// `read_only`: the pages can't be written.
@@ -123,6 +127,9 @@ class HostRange {
   ///
   /// Errors:  none; a failure is a refusal, remembered as long as the range.
   LockAnswer use(Device& device, const std::shared_ptr<LockBudget>& budget, LockWhen when);
+
+  /// Whether it can't be page-locked, as far as is known.
+  bool is_refused(const Device& device) const noexcept;
 
   /// Remembers that the memory is of a kind that is never registered. True the first time.
   bool refuse(Device& device, LockBudget& budget);

@@ -61,7 +61,7 @@ bool may_change(GstElement* element, const GParamSpec* spec) {
   return false;
 }
 
-void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) noexcept {
   if (!may_change(GST_ELEMENT(object), spec)) return;
   GstCudaStripeTransform::State& state = state_of(object);
   const std::lock_guard lock(state.mutex);
@@ -69,7 +69,7 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
-void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) noexcept {
   GstCudaStripeTransform::State& state = state_of(object);
   const auto property = static_cast<Property>(id);
   if (property == Property::stats) {
@@ -92,9 +92,15 @@ std::shared_ptr<Session> open_session(GstElement* element, const Settings& setti
   return session;
 }
 
-gboolean start(GstBaseTransform* trans) {
+gboolean start(GstBaseTransform* trans) noexcept {
   GstCudaStripeTransform::State& state = state_of(trans);
   gst_clear_caps(&state.refused_caps);
+  state.discont_pending = false;
+  state.started_pool = nullptr;
+  {
+    const std::lock_guard lock(state.mutex);
+    state.frame_duration = GST_CLOCK_TIME_NONE;
+  }
   try {
     Settings settings = state.current_settings();
     settings.async_depth = static_cast<guint>(state.depth);  // that the source pad was opened for
@@ -108,7 +114,7 @@ gboolean start(GstBaseTransform* trans) {
   }
 }
 
-gboolean stop(GstBaseTransform* trans) {
+gboolean stop(GstBaseTransform* trans) noexcept {
   GstCudaStripeTransform::State& state = state_of(trans);
   gst_stripe::drop_frames(trans);
   std::shared_ptr<Session> session = state.current_session();
@@ -144,16 +150,19 @@ void set_frame_duration(GstBaseTransform* trans, const GstVideoInfo& info) {
     gst_element_post_message(GST_ELEMENT(trans), gst_message_new_latency(GST_OBJECT(trans)));
 }
 
-gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps*) {
+gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps*) noexcept {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, in_caps)) {
     const gst_stripe::FrameError error(
         "the caps describe no picture that can be addressed; use a smaller width or height");
     return refuse_caps(trans, in_caps, error);
   }
+  GstCudaStripeTransform::State& state = state_of(trans);
+  // Most callers have drained already; a RECONFIGURE that comes between is seen by the base alone.
+  if (state.is_async() && !state.queue.drain()) return FALSE;
   try {
-    state_of(trans).current_session()->set_format(info);
-    gst_clear_caps(&state_of(trans).refused_caps);
+    state.current_session()->set_format(info);
+    gst_clear_caps(&state.refused_caps);
     set_frame_duration(trans, info);
     return TRUE;
   } catch (const std::exception& error) {
@@ -177,19 +186,30 @@ gboolean propose_allocation(GstBaseTransform* trans, GstQuery* decide_query, Gst
 }
 
 gboolean decide_allocation(GstBaseTransform* trans, GstQuery* query) {
-  const std::shared_ptr<Session> session = state_of(trans).current_session();
+  GstCudaStripeTransform::State& state = state_of(trans);
+  const std::shared_ptr<Session> session = state.current_session();
+  state.started_pool = nullptr;
   return session && gst_stripe::decide_output_allocation(query, session->offered_allocator()) &&
          parent_class()->decide_allocation(trans, query);
 }
 
 // The base posts an error of its own for a pool that does not start, and none for one that gives no
-// buffer. Started here first, both get exactly one.
-GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* input, GstBuffer** output) {
+// buffer. Started here first, both get exactly one. Once: a special pool that its owner has stopped
+// since, as at shutdown, is not to be started again.
+bool start_pool(GstBaseTransform* trans) {
+  GstCudaStripeTransform::State& state = state_of(trans);
   GstBufferPool* pool = gst_base_transform_get_buffer_pool(trans);
-  const bool started = !pool || gst_buffer_pool_set_active(pool, TRUE);
+  const bool started =
+      !pool || pool == state.started_pool || gst_buffer_pool_set_active(pool, TRUE);
+  if (started) state.started_pool = pool;
   gst_clear_object(&pool);
-  const GstFlowReturn flow =
-      started ? parent_class()->prepare_output_buffer(trans, input, output) : GST_FLOW_ERROR;
+  return started;
+}
+
+GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* input, GstBuffer** output) {
+  const GstFlowReturn flow = start_pool(trans)
+                                 ? parent_class()->prepare_output_buffer(trans, input, output)
+                                 : GST_FLOW_ERROR;
   if (flow == GST_FLOW_ERROR) gst_stripe::post_no_output_buffer(GST_ELEMENT(trans));
   return flow;
 }

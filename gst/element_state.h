@@ -3,6 +3,7 @@
 
 #include <gst/base/gstbasetransform.h>
 
+#include <atomic>
 #include <memory>
 #include <mutex>
 
@@ -23,15 +24,15 @@ struct GstCudaStripeTransform::State {
   GstClockTime out_position = GST_CLOCK_TIME_NONE;  ///< where the last pushed frame ends
   GstClockTime frame_duration = GST_CLOCK_TIME_NONE;
 
-  /// Written when the source pad is activated, read by the streaming threads until it no longer is.
-  int depth = 1;
+  std::atomic<int> depth{1};  ///< that the source pad was activated for
 
   gst_stripe::FrameQueue queue;  ///< has a mutex of its own
 
   // The chain thread's; start's and stop's when there is none.
-  GstCaps* refused_caps = nullptr;            ///< owned
-  std::unique_ptr<gst_stripe::Frame> single;  ///< at depth 1, between submit and generate
-  bool discont_pending = false;               ///< a frame was dropped before the next one
+  GstCaps* refused_caps = nullptr;              ///< owned
+  std::unique_ptr<gst_stripe::Frame> single;    ///< at depth 1, between submit and generate
+  bool discont_pending = false;                 ///< a frame was dropped before the next one
+  const GstBufferPool* started_pool = nullptr;  ///< that frames may be taken from; never followed
 
   /// The base class's, which ours falls back on. Never changes.
   GstPadEventFunction base_sink_event = nullptr;

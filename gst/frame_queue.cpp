@@ -5,15 +5,23 @@
 
 namespace gst_stripe {
 
+namespace {
+
+// What no next frame heals. NOT_LINKED is none: a relink does.
+bool is_fatal(GstFlowReturn flow) { return flow < GST_FLOW_NOT_LINKED; }
+
+bool is_failure(GstFlowReturn flow) { return flow == GST_FLOW_NOT_LINKED || flow < GST_FLOW_EOS; }
+
+}  // namespace
+
 void FrameQueue::open(int depth) {
   const std::lock_guard lock(mutex_);
   depth_ = depth;
   ++epoch_;
-  flow_ = GST_FLOW_OK;
+  flow_ = refusal_ = GST_FLOW_OK;
+  eos_generation_ = 0;
   active_ = true;
-  flushing_ = false;
-  busy_ = false;
-  eos_accepted_ = false;
+  flushing_ = busy_ = eos_accepted_ = told_ = false;
 }
 
 void FrameQueue::close() {
@@ -33,11 +41,17 @@ void FrameQueue::start_flush() {
   changed_.notify_all();
 }
 
+bool FrameQueue::is_flushing() {
+  const std::lock_guard lock(mutex_);
+  return flushing_;
+}
+
 void FrameQueue::stop_flush(GstPad* task_pad, GstTaskFunction task, gpointer data) {
   const std::lock_guard lock(mutex_);
   ++epoch_;
-  flow_ = GST_FLOW_OK;
-  eos_accepted_ = false;
+  flow_ = refusal_ = GST_FLOW_OK;
+  eos_generation_ = 0;
+  eos_accepted_ = told_ = false;
   if (!active_) return;
   flushing_ = false;
   // Under the mutex, or a deactivation in between would find a task that it has stopped running.
@@ -50,44 +64,54 @@ std::deque<FrameQueue::Item> FrameQueue::clear() {
   return std::exchange(items_, {});
 }
 
-GstFlowReturn FrameQueue::wait_for_space() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return flushing_ || is_fatal(flow_) || unfinished_ < depth_; });
+// What the chain function has to return, for the stream or segment that it is in.
+GstFlowReturn FrameQueue::standing_flow() const {
   if (flushing_) return GST_FLOW_FLUSHING;
-  return is_fatal(flow_) ? flow_ : GST_FLOW_OK;
+  if (refusal_ != GST_FLOW_OK) return refusal_;
+  if (is_fatal(flow_)) return flow_;
+  return eos_generation_ == generation_ ? GST_FLOW_EOS : flow_;
 }
 
-bool FrameQueue::push(std::unique_ptr<Frame> frame) {
+GstFlowReturn FrameQueue::wait_for_space() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return is_fatal(standing_flow()) || unfinished_ < depth_; });
+  const GstFlowReturn flow = standing_flow();
+  if (!is_fatal(flow)) return GST_FLOW_OK;
+  told_ |= flow == flow_;
+  return flow;
+}
+
+GstFlowReturn FrameQueue::push(std::unique_ptr<Frame> frame) {
+  GstFlowReturn flow = GST_FLOW_OK;
   {
     const std::lock_guard lock(mutex_);
-    if (flushing_) return false;
-    items_.push_back({std::move(frame), nullptr, epoch_});
+    items_.push_back({std::move(frame), nullptr, generation_, epoch_});
     ++unfinished_;
+    flow = standing_flow();
+    told_ |= flow == flow_;
   }
   changed_.notify_all();
-  return true;
+  return flow;
 }
 
 bool FrameQueue::push(EventRef event) {
   {
     const std::lock_guard lock(mutex_);
     if (flushing_) return false;
-    begin_stream(GST_EVENT_TYPE(event.get()));
-    items_.push_back({nullptr, std::move(event), epoch_});
+    const GstEventType type = GST_EVENT_TYPE(event.get());
+    // What downstream said of one stream or segment does not hold for the next.
+    if (type == GST_EVENT_SEGMENT || type == GST_EVENT_STREAM_START) ++generation_;
+    eos_accepted_ = type == GST_EVENT_EOS ||
+                    (eos_accepted_ && type != GST_EVENT_STREAM_START && type != GST_EVENT_SEGMENT);
+    items_.push_back({nullptr, std::move(event), generation_, epoch_});
   }
   changed_.notify_all();
   return true;
 }
 
-// A new stream or segment ends the EOS that downstream returned for the old one; frames that are still
-// queued from before it must not bring it back.
-void FrameQueue::begin_stream(GstEventType type) {
-  if (type == GST_EVENT_EOS) eos_accepted_ = true;
-  if (type != GST_EVENT_SEGMENT && type != GST_EVENT_STREAM_START) return;
-  eos_accepted_ = false;
-  if (flow_ != GST_FLOW_EOS) return;
-  flow_ = GST_FLOW_OK;
-  ++epoch_;
+void FrameQueue::refuse(GstFlowReturn flow) {
+  const std::lock_guard lock(mutex_);
+  refusal_ = flow;
 }
 
 bool FrameQueue::drain() {
@@ -98,15 +122,9 @@ bool FrameQueue::drain() {
 
 GstFlowReturn FrameQueue::last_flow() {
   const std::lock_guard lock(mutex_);
-  return flushing_ ? GST_FLOW_FLUSHING : flow_;
-}
-
-void FrameQueue::set_flow(GstFlowReturn flow) {
-  {
-    const std::lock_guard lock(mutex_);
-    flow_ = flow;
-  }
-  changed_.notify_all();
+  const GstFlowReturn flow = standing_flow();
+  told_ |= flow == flow_;
+  return flow;
 }
 
 bool FrameQueue::pop(Item& item) {
@@ -129,7 +147,23 @@ void FrameQueue::finished_on_device() {
 
 bool FrameQueue::is_unwanted(const Item& item) {
   const std::lock_guard lock(mutex_);
-  return flushing_ || is_fatal(flow_) || item.epoch != epoch_;
+  return flushing_ || is_fatal(flow_) || item.epoch != epoch_ || item.generation == eos_generation_;
+}
+
+void FrameQueue::done(const Item& item, GstFlowReturn flow) {
+  {
+    const std::lock_guard lock(mutex_);
+    busy_ = false;
+    if (item.epoch == epoch_ && !is_fatal(flow_)) {
+      if (flow == GST_FLOW_EOS) {
+        eos_generation_ = item.generation;
+      } else if (flow != flow_) {
+        flow_ = flow;
+        told_ = false;
+      }
+    }
+  }
+  changed_.notify_all();
 }
 
 void FrameQueue::done() {
@@ -140,19 +174,16 @@ void FrameQueue::done() {
   changed_.notify_all();
 }
 
-bool FrameQueue::done(const Item& item, GstFlowReturn flow) {
-  bool unheard = false;
-  {
-    const std::lock_guard lock(mutex_);
-    busy_ = false;
-    if (item.epoch == epoch_ && !is_fatal(flow_)) {
-      flow_ = flow;
-      unheard =
-          eos_accepted_ && flow != GST_FLOW_OK && flow != GST_FLOW_FLUSHING && flow != GST_FLOW_EOS;
-    }
-  }
-  changed_.notify_all();
-  return unheard;
+GstFlowReturn FrameQueue::take_unheard() {
+  const std::lock_guard lock(mutex_);
+  if (!eos_accepted_ || told_ || flushing_ || !is_failure(flow_)) return GST_FLOW_OK;
+  told_ = true;
+  return flow_;
+}
+
+void FrameQueue::set_told() {
+  const std::lock_guard lock(mutex_);
+  told_ = true;
 }
 
 }  // namespace gst_stripe

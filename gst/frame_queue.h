@@ -21,27 +21,30 @@ using EventRef = std::unique_ptr<GstEvent, EventUnref>;
 /// Frames in flight and the serialized events between them, in the order in which they came: the
 /// chain thread puts them in, the source pad's task takes them out and pushes them.
 ///
-/// Lock order: the sink pad's stream lock, then the mutex here; for the task the source pad's stream
-/// lock, then the mutex. The mutex is a leaf: under it nothing is mapped, unreffed, pushed or
-/// posted, and of GStreamer only gst_pad_start_task on the existing task is called.
+/// Lock order: the sink pad's stream lock, then the mutex here; for the task the source pad's
+/// stream lock, then the mutex. The mutex is a leaf: under it nothing is mapped, unreffed, pushed
+/// or posted, and of GStreamer only gst_pad_start_task on the existing task is called.
 ///
 /// Thread:  any; what the chain thread and the task call is said at each.
 class FrameQueue {
  public:
-  /// A frame or an event.
+  /// A frame or an event, the stream or segment that it belongs to, and since which flush it is
+  /// here.
   struct Item {
     std::unique_ptr<Frame> frame;
     EventRef event;
+    std::uint64_t generation = 0;
     std::uint64_t epoch = 0;
   };
 
-  /// The source pad is activated: empty, open for `depth` frames.
+  /// The source pad is activated: open for `depth` frames.
   void open(int depth);
 
   /// The source pad is deactivated: both threads stop waiting. What is inside stays for clear().
   void close();
 
   void start_flush();
+  bool is_flushing();
 
   /// Starts anew, and the task with it if the pad is active.
   void stop_flush(GstPad* task_pad, GstTaskFunction task, gpointer data);
@@ -53,16 +56,23 @@ class FrameQueue {
   /// none will ever be: flushing, or what downstream returned that a next frame can't heal.
   GstFlowReturn wait_for_space();
 
-  /// Chain thread: false while flushing; then the item is dropped.
-  bool push(std::unique_ptr<Frame> frame);
+  /// Chain thread: puts a frame in, while flushing too: the engine wants its frames waited for in
+  /// order and by one thread, so it is the next clear() that waits for it then.
+  ///
+  /// Errors:  what downstream returned last, or flushing.
+  GstFlowReturn push(std::unique_ptr<Frame> frame);
+
+  /// Chain thread: false while flushing; then the event is dropped.
   bool push(EventRef event);
+
+  /// Chain thread: no more frames are taken before a flush; those inside still come out.
+  void refuse(GstFlowReturn flow);
 
   /// Chain thread: returns when all is pushed. False when interrupted by a flush.
   bool drain();
 
-  /// What downstream returned last.
+  /// Chain thread: what downstream returned last.
   GstFlowReturn last_flow();
-  void set_flow(GstFlowReturn flow);
 
   /// Task: waits for the next item. False while flushing.
   bool pop(Item& item);
@@ -73,30 +83,37 @@ class FrameQueue {
   /// Task: whether the popped frame is of no use any more.
   bool is_unwanted(const Item& item);
 
-  /// Task: the popped item is dealt with. True if a flow that ends the stream comes after EOS was
-  /// accepted, so that nobody upstream will hear of it.
-  bool done(const Item& item, GstFlowReturn flow);
+  /// Task: the popped frame is dealt with.
+  void done(const Item& item, GstFlowReturn flow);
 
   /// Task: the popped event is dealt with.
   void done();
 
-  /// Whether EOS, or a failure, stands: frames are dropped, events pass.
-  static bool is_fatal(GstFlowReturn flow) { return flow < GST_FLOW_NOT_LINKED; }
+  /// A failure that nobody upstream will hear of, since EOS was accepted; GST_FLOW_OK: none. Said
+  /// once.
+  GstFlowReturn take_unheard();
+
+  /// The failure that stands was told to the application.
+  void set_told();
 
  private:
-  void begin_stream(GstEventType type);
+  GstFlowReturn standing_flow() const;
 
   std::mutex mutex_;  // guards all below
   std::condition_variable changed_;
   std::deque<Item> items_;
   int depth_ = 1;
-  int unfinished_ = 0;  // frames that the device may still be at work on
-  std::uint64_t epoch_ = 0;
-  GstFlowReturn flow_ = GST_FLOW_OK;
+  int unfinished_ = 0;                // frames that the device may still be at work on
+  std::uint64_t epoch_ = 0;           // flushes so far
+  std::uint64_t generation_ = 1;      // streams and segments that were put in so far
+  std::uint64_t eos_generation_ = 0;  // for which downstream returned EOS
+  GstFlowReturn flow_ = GST_FLOW_OK;  // of the last push; EOS apart
+  GstFlowReturn refusal_ = GST_FLOW_OK;
   bool active_ = false;
   bool flushing_ = true;
   bool busy_ = false;
   bool eos_accepted_ = false;
+  bool told_ = false;  // upstream or the application knows of flow_
 };
 
 }  // namespace gst_stripe

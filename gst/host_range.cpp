@@ -23,9 +23,11 @@ HostRange* find_range(GstMemory* root) {
 
 // All of the memory, whatever part of it `map` shows: a copy across the border of what is registered
 // fails.
-std::unique_ptr<HostRange> make_range(const GstMemory* memory, const GstMapInfo& map) {
+std::unique_ptr<HostRange> make_range(const GstMemory* memory, const GstMemory* root,
+                                      const GstMapInfo& map) {
   const auto* base = reinterpret_cast<const std::byte*>(map.data) - memory->offset;
-  return std::make_unique<HostRange>(base, memory->maxsize, GST_MEMORY_IS_READONLY(memory));
+  // The root's: a part is read-only to its users, its pages need not be.
+  return std::make_unique<HostRange>(base, memory->maxsize, GST_MEMORY_IS_READONLY(root));
 }
 
 }  // namespace
@@ -44,7 +46,7 @@ HostRange& host_range_of(GstMemory* memory, const GstMapInfo& map) {
   if (HostRange* range = find_range(root)) return *range;
   // Two branches of a tee may be here at once; setting it twice would delete the first one's.
   static std::mutex making;  // a leaf, but for GStreamer's own lock of its qdata
-  auto range = make_range(memory, map);
+  auto range = make_range(memory, root, map);
   const std::lock_guard lock(making);
   if (HostRange* made_meanwhile = find_range(root)) return *made_meanwhile;
   HostRange* made = range.release();

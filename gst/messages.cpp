@@ -62,14 +62,12 @@ void post_fallback(GstElement* element, const std::string& reason) {
                         ("set backend=host to silence this, backend=cuda to make it an error"));
 }
 
-void post_warning(GstElement* element, const MemoryWarning& warning) {
-  if (warning.text.empty()) return;
-  gst_element_message_full(
-      element, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, warning.code,
-      g_strdup_printf("Frames are copied on the CPU: %s.", warning.text.c_str()),
-      g_strdup("let upstream take the offered buffers, or allocate from the allocator "
-               "CudaStripePinned"),
-      __FILE__, GST_FUNCTION, __LINE__);
+void post_warnings(GstElement* element, const std::vector<MemoryWarning>& warnings) {
+  for (const MemoryWarning& warning : warnings)
+    gst_element_message_full(
+        element, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, warning.code,
+        g_strdup_printf("Frames are copied on the CPU: %s.", warning.cause.c_str()),
+        g_strdup(warning.hint.c_str()), __FILE__, GST_FUNCTION, __LINE__);
 }
 
 void post_no_output_buffer(GstElement* element) {

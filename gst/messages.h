@@ -5,6 +5,7 @@
 
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "gst/page_locking.h"
 
@@ -19,8 +20,8 @@ void post_error(GstElement* element, const std::exception& error);
 /// Says that auto took the host, and why: a warning once a process, afterwards an info message.
 void post_fallback(GstElement* element, const std::string& reason);
 
-/// Says why frames are copied on the CPU; nothing where there is nothing to say.
-void post_warning(GstElement* element, const MemoryWarning& warning);
+/// Says why frames are copied on the CPU.
+void post_warnings(GstElement* element, const std::vector<MemoryWarning>& warnings);
 
 /// Says that no output buffer could be had.
 void post_no_output_buffer(GstElement* element);

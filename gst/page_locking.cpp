@@ -3,6 +3,8 @@
 
 #include <gst/allocators/gstfdmemory.h>
 
+#include <utility>
+
 #include "gst/host_range.h"
 #include "gst/pinned_allocator.h"
 
@@ -11,6 +13,13 @@ namespace gst_stripe {
 namespace {
 
 using stripe::HostAccess;
+
+constexpr const char* hint_to_offer =
+    "let upstream and downstream take the pools that are offered (page-lock=auto), or allocate "
+    "from "
+    "the allocator CudaStripePinned";
+constexpr const char* cause_bound = "max-pinned-bytes is reached";
+constexpr const char* hint_bound = "raise max-pinned-bytes, or use fewer or smaller buffers";
 
 std::string allocator_name(const GstMemory* memory) {
   const gchar* name = memory->allocator ? memory->allocator->mem_type : nullptr;
@@ -42,54 +51,59 @@ MemoryClaim PageLocking::claim(const FrameView& view) {
 
 bool PageLocking::claim_memories(const FrameView& view, MemoryClaim& claim) {
   if (view.is_merged()) {
-    tell(claim, GST_RESOURCE_ERROR_FAILED, "a plane lies across two memories of a buffer");
+    tell(GST_RESOURCE_ERROR_FAILED, "a plane lies across two memories of a buffer", hint_to_offer);
     return false;
   }
   bool all_locked = true;
   // All of them are asked, so that each is seen, and registered in its time.
   for (std::size_t i = 0; i < view.maps().size() && view.maps()[i].memory; ++i)
-    all_locked &= claim_memory(view, view.maps()[i], claim.uses[i], claim);
+    all_locked &= claim_memory(view, view.maps()[i], claim.uses[i]);
   return all_locked;
 }
 
-bool PageLocking::claim_memory(const FrameView& view, const GstMapInfo& map, stripe::LockUse& use,
-                               MemoryClaim& claim) {
-  if (is_allocator_memory(map.memory)) return claim_allocator_memory(map.memory, claim);
-  if (is_registrable(root_of(map.memory))) return claim_system_memory(map, use, claim);
-  return claim_other_memory(view, map, claim);
+bool PageLocking::claim_memory(const FrameView& view, const GstMapInfo& map, stripe::LockUse& use) {
+  if (is_allocator_memory(map.memory)) return claim_allocator_memory(map.memory);
+  if (is_registrable(root_of(map.memory))) return claim_system_memory(map, use);
+  return claim_other_memory(view, map);
 }
 
-bool PageLocking::claim_allocator_memory(GstMemory* memory, MemoryClaim& claim) {
+bool PageLocking::claim_allocator_memory(GstMemory* memory) {
   if (is_pinned_memory(memory, *device_)) return true;
-  tell(claim, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
-       "no more memory could be page-locked, or max-pinned-bytes is reached");
+  if (is_past_bound(memory))
+    tell(GST_RESOURCE_ERROR_NO_SPACE_LEFT, cause_bound, hint_bound);
+  else
+    tell(GST_RESOURCE_ERROR_FAILED,
+         "memory of allocator CudaStripePinned came without its pages locked",
+         "it is of an element that runs on the host, or the driver had no page-locked memory left");
   return false;
 }
 
-bool PageLocking::claim_system_memory(const GstMapInfo& map, stripe::LockUse& use,
-                                      MemoryClaim& claim) {
+bool PageLocking::claim_system_memory(const GstMapInfo& map, stripe::LockUse& use) {
   const auto when = mode_ == PageLockMode::on_register ? stripe::LockWhen::first_sight
                                                        : stripe::LockWhen::second_sight;
   stripe::LockAnswer answer = host_range_of(map.memory, map).use(*device_, budget_, when);
   use = std::move(answer.use);
   if (!answer.reason.empty())
-    tell(claim, GST_RESOURCE_ERROR_FAILED, "system memory cannot be page-locked: " + answer.reason);
+    tell(GST_RESOURCE_ERROR_FAILED, "system memory cannot be page-locked: " + answer.reason,
+         hint_to_offer);
   if (answer.state == stripe::LockState::over_bound)
-    tell(claim, GST_RESOURCE_ERROR_NO_SPACE_LEFT, "max-pinned-bytes is reached");
+    tell(GST_RESOURCE_ERROR_NO_SPACE_LEFT, cause_bound, hint_bound);
   return answer.state == stripe::LockState::locked;
 }
 
-bool PageLocking::claim_other_memory(const FrameView& view, const GstMapInfo& map,
-                                     MemoryClaim& claim) {
+bool PageLocking::claim_other_memory(const FrameView& view, const GstMapInfo& map) {
+  stripe::HostRange& range = host_range_of(map.memory, map);
+  if (range.is_refused(*device_)) return false;
   if (is_locked_elsewhere(view, map.memory)) return true;
-  if (host_range_of(map.memory, map).refuse(*device_, *budget_))
-    tell(claim, GST_RESOURCE_ERROR_FAILED,
-         "memory of allocator " + allocator_name(map.memory) + " cannot be page-locked");
+  range.refuse(*device_, *budget_);
+  tell(GST_RESOURCE_ERROR_FAILED,
+       "memory of allocator " + allocator_name(map.memory) + " cannot be page-locked",
+       hint_to_offer);
   return false;
 }
 
-// Whether somebody else page-locked it. Of a file descriptor's memory it can't be seen whether it keeps
-// its mapping, so it is staged whatever the driver says of its address now.
+// Whether somebody else page-locked it. Of a file descriptor's memory it can't be seen whether it
+// keeps its mapping, so it is staged whatever the driver says of its address now.
 bool PageLocking::is_locked_elsewhere(const FrameView& view, GstMemory* memory) {
   if (gst_is_fd_memory(memory)) return false;
   for (const PlaneRange& range : view.ranges())
@@ -98,9 +112,18 @@ bool PageLocking::is_locked_elsewhere(const FrameView& view, GstMemory* memory) 
   return true;
 }
 
-void PageLocking::tell(MemoryClaim& claim, GstResourceError code, const std::string& cause) {
+void PageLocking::tell(GstResourceError code, const std::string& cause, const char* hint) {
   const std::lock_guard lock(mutex_);
-  if (told_.insert(cause).second) claim.warning = {code, cause};
+  if (!told_.insert(cause).second) return;
+  untold_.push_back({code, cause, hint});
+  has_untold_ = true;
+}
+
+std::vector<MemoryWarning> PageLocking::take_warnings() noexcept {
+  if (!has_untold_) return {};
+  const std::lock_guard lock(mutex_);
+  has_untold_ = false;
+  return std::exchange(untold_, {});
 }
 
 }  // namespace gst_stripe

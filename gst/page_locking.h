@@ -4,10 +4,12 @@
 #include <gst/gst.h>
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "cuda/engine.h"
 #include "cuda/page_lock.h"
@@ -23,10 +25,11 @@ enum class PageLockMode {
   off,          ///< nothing is page-locked: what the question did
 };
 
-/// Something that the user should know of a frame's memory; said once for each cause.
+/// Something that the user should know of frames' memory, and what to do about it.
 struct MemoryWarning {
-  GstResourceError code = GST_RESOURCE_ERROR_FAILED;
-  std::string text;  ///< empty: nothing to say
+  GstResourceError code;
+  std::string cause;
+  std::string hint;
 };
 
 /// How a frame's memory may be used, for as long as this lives.
@@ -36,11 +39,10 @@ struct MemoryClaim {
   stripe::HostAccess access = stripe::HostAccess::staged;
   bool pinned = false;  ///< page-locked, and used as it is
   std::array<stripe::LockUse, stripe::max_planes> uses;
-  MemoryWarning warning;
 };
 
-/// Decides for each frame's memory whether the device copies from and to it directly, and registers
-/// what is worth it.
+/// Decides for each frame's memory whether the device copies from and to it directly, and
+/// registers what is worth it.
 ///
 /// Thread:  any.
 class PageLocking {
@@ -54,21 +56,25 @@ class PageLocking {
 
   MemoryClaim claim(const FrameView& view);
 
+  /// What there is to say since the last call; each cause once.
+  std::vector<MemoryWarning> take_warnings() noexcept;
+
  private:
   bool claim_memories(const FrameView& view, MemoryClaim& claim);
-  bool claim_memory(const FrameView& view, const GstMapInfo& map, stripe::LockUse& use,
-                    MemoryClaim& claim);
-  bool claim_allocator_memory(GstMemory* memory, MemoryClaim& claim);
-  bool claim_system_memory(const GstMapInfo& map, stripe::LockUse& use, MemoryClaim& claim);
-  bool claim_other_memory(const FrameView& view, const GstMapInfo& map, MemoryClaim& claim);
+  bool claim_memory(const FrameView& view, const GstMapInfo& map, stripe::LockUse& use);
+  bool claim_allocator_memory(GstMemory* memory);
+  bool claim_system_memory(const GstMapInfo& map, stripe::LockUse& use);
+  bool claim_other_memory(const FrameView& view, const GstMapInfo& map);
   bool is_locked_elsewhere(const FrameView& view, GstMemory* memory);
-  void tell(MemoryClaim& claim, GstResourceError code, const std::string& cause);
+  void tell(GstResourceError code, const std::string& cause, const char* hint);
 
   const PageLockMode mode_;
   const std::shared_ptr<stripe::Device> device_;
   const std::shared_ptr<stripe::LockBudget> budget_;
-  std::mutex mutex_;  // a leaf; guards told_
+  std::mutex mutex_;  // a leaf; guards both below
   std::set<std::string> told_;
+  std::vector<MemoryWarning> untold_;
+  std::atomic<bool> has_untold_{false};
 };
 
 }  // namespace gst_stripe

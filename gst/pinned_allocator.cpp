@@ -35,6 +35,10 @@ struct PinnedMemory {
 // The name is one for all of the process.
 G_DEFINE_TYPE(GstCudaStripePinnedAllocator, pinned_allocator, GST_TYPE_ALLOCATOR)
 
+const PinnedMemory& root_of_pinned(const GstMemory* memory) {
+  return *reinterpret_cast<const PinnedMemory*>(memory->parent ? memory->parent : memory);
+}
+
 PinnedMemory* to_pinned(GstMemory* memory) { return reinterpret_cast<PinnedMemory*>(memory); }
 
 // What GStreamer calls is noexcept: an exception must not cross C.
@@ -172,15 +176,23 @@ void pinned_allocator_register() {
   gst_allocator_register(pinned_memory_type, GST_ALLOCATOR_CAST(allocator));  // takes it over
 }
 
-bool is_allocator_memory(const GstMemory* memory) {
-  return memory->allocator &&
-         G_TYPE_CHECK_INSTANCE_TYPE(memory->allocator, pinned_allocator_get_type());
-}
+bool is_allocator_memory(const GstMemory* memory) { return is_pinned_allocator(memory->allocator); }
 
 bool is_pinned_memory(const GstMemory* memory, const stripe::Device& device) {
-  const GstMemory* root = memory->parent ? memory->parent : memory;
-  const auto* pinned = reinterpret_cast<const PinnedMemory*>(root);
-  return !pinned->plain && (!device.needs_page_lock() || pinned->block.is_page_locked());
+  const PinnedMemory& pinned = root_of_pinned(memory);
+  return !pinned.plain && (!device.needs_page_lock() || pinned.block.is_page_locked());
+}
+
+bool is_past_bound(const GstMemory* memory) { return root_of_pinned(memory).plain; }
+
+bool is_pinned_allocator(const GstAllocator* allocator) {
+  return allocator && G_TYPE_CHECK_INSTANCE_TYPE(allocator, pinned_allocator_get_type());
+}
+
+bool have_same_cache(const GstAllocator* a, const GstAllocator* b) {
+  if (!is_pinned_allocator(a) || !is_pinned_allocator(b)) return false;
+  return reinterpret_cast<const GstCudaStripePinnedAllocator*>(a)->cache ==
+         reinterpret_cast<const GstCudaStripePinnedAllocator*>(b)->cache;
 }
 
 }  // namespace gst_stripe

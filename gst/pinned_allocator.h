@@ -13,8 +13,8 @@ namespace gst_stripe {
 /// The name of the allocator, and the type of its memory.
 inline constexpr const char* pinned_memory_type = "CudaStripePinned";
 
-/// An allocator of page-locked memory, with blocks of `cache`, which are charged to `budget`. Past
-/// its bound it gives plain memory, which is copied through page-locked blocks.
+/// An allocator of page-locked memory, with blocks of `cache`, which are charged to `budget`.
+/// Past its bound it gives plain memory, which is copied through page-locked blocks.
 ///
 /// Owner:   the caller owns the returned reference; the cache outlives all memory.
 /// Thread:  any, as every GstAllocator.
@@ -30,10 +30,19 @@ void pinned_allocator_register();
 /// Whether `memory` is of such an allocator (any instance; shared parts too).
 bool is_allocator_memory(const GstMemory* memory);
 
-/// Whether `device` may copy from and to it directly: it is not plain memory past a bound, nor from
-/// where no device could lock pages.
+/// Whether `device` may copy from and to it directly: it is not plain memory past a bound, nor
+/// from where no device could lock pages.
 ///
 /// Units:   `memory` is one for which is_allocator_memory holds.
 bool is_pinned_memory(const GstMemory* memory, const stripe::Device& device);
+
+/// Whether it is plain memory because its element's bound was reached; `memory` as above.
+bool is_past_bound(const GstMemory* memory);
+
+/// Whether it is such an allocator.
+bool is_pinned_allocator(const GstAllocator* allocator);
+
+/// Whether both (NULL is none) are such allocators and take their blocks from the same cache.
+bool have_same_cache(const GstAllocator* a, const GstAllocator* b);
 
 }  // namespace gst_stripe

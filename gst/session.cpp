@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/session.h"
 
-#include <algorithm>
-
 #include "gst/pinned_allocator.h"
 
 namespace gst_stripe {
@@ -16,8 +14,9 @@ void count(std::atomic<std::uint64_t>& counter) noexcept {
   counter.fetch_add(1, std::memory_order_relaxed);
 }
 
-void raise_to(std::atomic<guint>& peak, guint value) noexcept {
-  guint seen = peak.load(std::memory_order_relaxed);
+template <typename Count>
+void raise_to(std::atomic<Count>& peak, Count value) noexcept {
+  Count seen = peak.load(std::memory_order_relaxed);
   while (seen < value && !peak.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
   }
 }
@@ -42,13 +41,14 @@ void Frame::finish() {
   }
   const stripe::Ticket ticket = *ticket_;
   ticket_.reset();
-  session_->count_finished();
   try {
     session_->engine_->wait(ticket);
   } catch (...) {
+    session_->count_finished();
     release();
     throw;
   }
+  session_->count_finished();
   release();
 }
 
@@ -66,7 +66,11 @@ Session::Session(std::shared_ptr<stripe::Device> device, const Settings& setting
       allocator_(pinned_allocator_new(budget_, device_->pinned())),
       locking_(settings.page_lock, device_, budget_) {}
 
-Session::~Session() { gst_object_unref(allocator_); }
+Session::~Session() {
+  // What this session registered is charged to it alone: the next one could not let it go.
+  budget_->let_go_idle();
+  gst_object_unref(allocator_);
+}
 
 std::unique_ptr<stripe::Engine> Session::take_engine() {
   const std::lock_guard lock(engine_mutex_);
@@ -75,6 +79,7 @@ std::unique_ptr<stripe::Engine> Session::take_engine() {
     finished_.bytes_uploaded += counters.bytes_uploaded;
     finished_.bytes_downloaded += counters.bytes_downloaded;
     finished_.staged_bytes += counters.staged_bytes;
+    raise_to(staging_peak_bytes_, std::uint64_t{counters.staging_block_bytes});
   }
   return std::move(engine_);
 }
@@ -97,13 +102,11 @@ void Session::set_format(const GstVideoInfo& info) {
 }
 
 std::unique_ptr<Frame> Session::start(BufferRef input, BufferRef output, const Settings& settings) {
-  count(frames_in_);
   auto frame = std::make_unique<Frame>(shared_from_this(), std::move(input), std::move(output));
   frame->from_.emplace(frame->input_.get(), info_, GST_MAP_READ, locking_);
   frame->to_.emplace(frame->output_.get(), info_, GST_MAP_WRITE, locking_);
   const Frame::Side& from = *frame->from_;
   const Frame::Side& to = *frame->to_;
-  warning_ = from.claim.warning.text.empty() ? to.claim.warning : from.claim.warning;
   const stripe::FrameParameters parameters{settings.stripe_layout, settings.chosen_stripe_count(),
                                            operations_[static_cast<std::size_t>(settings.effect)]};
   frame->ticket_ = engine_->submit(
@@ -151,9 +154,10 @@ Stats Session::stats() const {
     stats.bytes_downloaded += counters.bytes_downloaded;
     stats.staged_bytes += counters.staged_bytes;
     stats.pinned_bytes += counters.staging_block_bytes;
+    raise_to(staging_peak_bytes_, std::uint64_t{counters.staging_block_bytes});
     stats.stripes_per_frame = static_cast<guint>(counters.stripes_per_frame);
   }
-  stats.pinned_bytes_peak = std::max(stats.pinned_bytes_peak, stats.pinned_bytes);
+  stats.pinned_bytes_peak += staging_peak_bytes_;
   return stats;
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <vector>
 
 #include "cuda/device.h"
 #include "cuda/engine.h"
@@ -26,9 +27,11 @@ struct BufferUnref {
 };
 using BufferRef = std::unique_ptr<GstBuffer, BufferUnref>;
 
-/// A frame on its way through the device: its buffers, mapped and page-locked until it is finished.
+/// A frame on its way through the device: its buffers, mapped and page-locked until it is
+/// finished.
 ///
-/// Owner:   holds its buffers and the session. Destroyed unfinished, it waits for the device first.
+/// Owner:   holds its buffers and the session. Destroyed unfinished, it waits for the device
+///          first.
 /// Thread:  one at a time.
 class Frame {
  public:
@@ -36,8 +39,8 @@ class Frame {
   Frame(const Frame&) = delete;
   ~Frame();
 
-  /// Waits until the output is complete; both buffers are unmapped then, and the input is released,
-  /// so that upstream's pool has it back while downstream works.
+  /// Waits until the output is complete; both buffers are unmapped then, and the input is
+  /// released, so that upstream's pool has it back while downstream works.
   /// Errors:  throws stripe::DeviceError; the buffers are released all the same.
   void finish();
 
@@ -68,8 +71,8 @@ class Frame {
 /// What the element has from READY to PAUSED until PAUSED to READY: a device, an engine for the
 /// caps, an allocator, counters.
 ///
-/// Thread:  set_format and start from the streaming thread; frames are finished by one thread at a
-///          time, in order; the rest from any.
+/// Thread:  set_format and start from the streaming thread; frames are finished by one thread at
+///          a time, in order; the rest from any.
 /// Errors:  throws stripe::DeviceError, FrameError.
 class Session : public std::enable_shared_from_this<Session> {
  public:
@@ -84,9 +87,11 @@ class Session : public std::enable_shared_from_this<Session> {
   /// unfinished.
   std::unique_ptr<Frame> start(BufferRef input, BufferRef output, const Settings& settings);
 
-  /// What the user should know of the memory of the frame that was started last; said once a cause.
-  MemoryWarning take_warning() noexcept { return std::move(warning_); }
+  /// What the user should know of the memory of the frames started so far; said once a cause.
+  std::vector<MemoryWarning> take_warnings() noexcept { return locking_.take_warnings(); }
 
+  /// Every frame that comes in is once counted out or dropped.
+  void count_in() noexcept { frames_in_.fetch_add(1, std::memory_order_relaxed); }
   void count_dropped() noexcept { frames_dropped_.fetch_add(1, std::memory_order_relaxed); }
   void count_out() noexcept { frames_out_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -116,7 +121,6 @@ class Session : public std::enable_shared_from_this<Session> {
   PageLocking locking_;
   GstVideoInfo info_{};
   std::array<stripe::Operation, 3> operations_{};  // by effect
-  MemoryWarning warning_;
 
   mutable std::mutex engine_mutex_;  // a leaf; guards the pointer and finished_ for stats()
   std::unique_ptr<stripe::Engine> engine_;
@@ -128,6 +132,7 @@ class Session : public std::enable_shared_from_this<Session> {
   std::atomic<std::uint64_t> input_pinned_frames_{0};
   std::atomic<std::uint64_t> output_pinned_frames_{0};
   std::atomic<std::uint64_t> staged_frames_{0};
+  mutable std::atomic<std::uint64_t> staging_peak_bytes_{0};
   std::atomic<guint> frames_in_flight_{0};
   std::atomic<guint> frames_in_flight_peak_{0};
   std::atomic<bool> upstream_uses_pool_{false};

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/streaming.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "gst/debug.h"
@@ -33,7 +35,7 @@ std::unique_ptr<Frame> start_frame(GstBaseTransform* trans, BufferRef input, Buf
   const std::shared_ptr<Session> session = state.current_session();
   try {
     auto frame = session->start(std::move(input), std::move(output), state.current_settings());
-    post_warning(GST_ELEMENT(trans), session->take_warning());
+    post_warnings(GST_ELEMENT(trans), session->take_warnings());
     return frame;
   } catch (const std::exception& error) {
     post_error(GST_ELEMENT(trans), error);
@@ -41,51 +43,50 @@ std::unique_ptr<Frame> start_frame(GstBaseTransform* trans, BufferRef input, Buf
   }
 }
 
+GstFlowReturn drop_input(State& state, GstFlowReturn flow) {
+  state.current_session()->count_dropped();
+  return flow;
+}
+
+// A failure of ours, which was posted. Frames in flight still come out.
+GstFlowReturn fail_input(State& state) {
+  if (state.is_async()) state.queue.refuse(GST_FLOW_ERROR);
+  return drop_input(state, GST_FLOW_ERROR);
+}
+
 GstFlowReturn submit_frame(GstBaseTransform* trans, BufferRef input) {
   State& state = state_of(trans);
   GstFlowReturn flow = state.is_async() ? state.queue.wait_for_space() : GST_FLOW_OK;
-  if (flow != GST_FLOW_OK) {
-    state.current_session()->count_dropped();
-    return flow;
-  }
+  if (flow != GST_FLOW_OK) return drop_input(state, flow);
   BufferRef output = allocate_output(trans, input.get(), flow);
-  if (flow != GST_FLOW_OK) return flow;
+  if (flow == GST_FLOW_ERROR) return fail_input(state);
+  if (flow != GST_FLOW_OK) return drop_input(state, flow);
   if (std::exchange(state.discont_pending, false))
     GST_BUFFER_FLAG_SET(output.get(), GST_BUFFER_FLAG_DISCONT);
   std::unique_ptr<Frame> frame = start_frame(trans, std::move(input), std::move(output));
-  if (!state.is_async()) {
-    state.single = std::move(frame);
-    return state.single ? GST_FLOW_OK : GST_FLOW_ERROR;
-  }
-  if (!frame) {
-    state.queue.set_flow(GST_FLOW_ERROR);
-    return GST_FLOW_ERROR;
-  }
-  if (!state.queue.push(std::move(frame))) {
-    state.current_session()->count_dropped();
-    return GST_FLOW_FLUSHING;
-  }
-  return state.queue.last_flow();
+  if (!frame) return fail_input(state);
+  if (state.is_async()) return state.queue.push(std::move(frame));
+  state.single = std::move(frame);
+  return GST_FLOW_OK;
 }
 
-GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont, GstBuffer* input) {
+GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont,
+                                  GstBuffer* input) noexcept {
   State& state = state_of(trans);
-  // The base is going to negotiate, and may give us another pool and engine.
+  state.current_session()->count_in();
+  // The base is going to negotiate, and may give us another pool.
   if (state.is_async() && GST_PAD_NEEDS_RECONFIGURE(trans->srcpad) && !state.queue.drain()) {
     gst_buffer_unref(input);
-    return GST_FLOW_FLUSHING;
+    return drop_input(state, GST_FLOW_FLUSHING);
   }
   const GstFlowReturn flow = parent_class()->submit_input_buffer(trans, is_discont, input);
-  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) {
-    state.discont_pending = true;
-    state.current_session()->count_dropped();
-  }
-  if (flow != GST_FLOW_OK) return flow;
+  if (flow == GST_BASE_TRANSFORM_FLOW_DROPPED) state.discont_pending = true;
+  if (flow != GST_FLOW_OK) return drop_input(state, flow);
   BufferRef queued(std::exchange(trans->queued_buf, nullptr));
   return queued ? submit_frame(trans, std::move(queued)) : GST_FLOW_OK;
 }
 
-GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** output) {
+GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** output) noexcept {
   State& state = state_of(trans);
   *output = nullptr;
   if (state.is_async()) return state.queue.last_flow();
@@ -95,7 +96,7 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** output) {
     frame->finish();
   } catch (const std::exception& error) {
     post_error(GST_ELEMENT(trans), error);
-    return GST_FLOW_ERROR;
+    return drop_input(state, GST_FLOW_ERROR);
   }
   *output = frame->take_output().release();
   state.current_session()->count_out();
@@ -121,30 +122,32 @@ void remember_segment(State& state, GstEvent* event) {
   state.out_position = GST_CLOCK_TIME_NONE;
 }
 
-// Waits for the frame. False where it is not to be pushed.
-bool finish_frame(GstBaseTransform* trans, FrameQueue::Item& item) {
+// Waits for the frame. False where it failed, which is posted unless the frame is unwanted anyway.
+bool finish_frame(GstBaseTransform* trans, FrameQueue::Item& item, bool& posted) {
   State& state = state_of(trans);
   bool finished = true;
   try {
     item.frame->finish();
   } catch (const std::exception& error) {
     finished = false;
-    if (!state.queue.is_unwanted(item)) post_error(GST_ELEMENT(trans), error);
+    posted = !state.queue.is_unwanted(item);
+    if (posted) post_error(GST_ELEMENT(trans), error);
   }
   state.queue.finished_on_device();
   return finished;
 }
 
-GstFlowReturn push_frame(GstBaseTransform* trans, FrameQueue::Item& item) {
+// What downstream returned, or ERROR; nothing where the frame is dropped, as what made it unwanted
+// stands.
+std::optional<GstFlowReturn> push_frame(GstBaseTransform* trans, FrameQueue::Item& item,
+                                        bool& posted) {
   State& state = state_of(trans);
   const std::shared_ptr<Session> session = state.current_session();
-  if (!finish_frame(trans, item)) {
+  const bool finished = finish_frame(trans, item, posted);
+  if (!finished || state.queue.is_unwanted(item)) {
     session->count_dropped();
-    return GST_FLOW_ERROR;
-  }
-  if (state.queue.is_unwanted(item)) {
-    session->count_dropped();
-    return GST_FLOW_FLUSHING;
+    if (posted) return GST_FLOW_ERROR;
+    return std::nullopt;
   }
   BufferRef output = item.frame->take_output();
   item.frame.reset();
@@ -153,12 +156,17 @@ GstFlowReturn push_frame(GstBaseTransform* trans, FrameQueue::Item& item) {
   return gst_pad_push(trans->srcpad, output.release());
 }
 
+void post_unheard(GstBaseTransform* trans) {
+  const GstFlowReturn flow = state_of(trans).queue.take_unheard();
+  if (flow != GST_FLOW_OK) GST_ELEMENT_FLOW_ERROR(trans, flow);
+}
+
 void push_event(GstBaseTransform* trans, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT) remember_segment(state_of(trans), event);
   gst_pad_push_event(trans->srcpad, event);
 }
 
-void push_next(gpointer instance) {
+void push_next(gpointer instance) noexcept {
   auto* trans = GST_BASE_TRANSFORM(instance);
   FrameQueue& queue = state_of(trans).queue;
   FrameQueue::Item item;
@@ -171,17 +179,32 @@ void push_next(gpointer instance) {
     queue.done();
     return;
   }
-  const GstFlowReturn flow = push_frame(trans, item);
+  bool posted = false;
+  const std::optional<GstFlowReturn> flow = push_frame(trans, item, posted);
   item.frame.reset();
-  if (queue.done(item, flow)) GST_ELEMENT_FLOW_ERROR(trans, flow);
+  if (flow)
+    queue.done(item, *flow);
+  else
+    queue.done();
+  if (posted) queue.set_told();
+  post_unheard(trans);
 }
 
-gboolean activate_source(GstPad* pad, GstObject* parent, GstPadMode mode, gboolean active) {
+void forget_position(State& state) {
+  const std::lock_guard lock(state.mutex);
+  gst_segment_init(&state.out_segment, GST_FORMAT_UNDEFINED);
+  state.out_position = GST_CLOCK_TIME_NONE;
+}
+
+gboolean activate_source(GstPad* pad, GstObject* parent, GstPadMode mode,
+                         gboolean active) noexcept {
   State& state = state_of(parent);
   auto* trans = GST_BASE_TRANSFORM(parent);
   if (mode != GST_PAD_MODE_PUSH) return FALSE;
   if (active) {
     state.depth = static_cast<int>(state.current_settings().async_depth);
+    forget_position(state);
+    set_pool_flushing(trans, FALSE);
     if (!state.is_async()) return TRUE;
     state.queue.open(state.depth);
     return gst_pad_start_task(pad, push_next, trans, nullptr);
@@ -193,45 +216,49 @@ gboolean activate_source(GstPad* pad, GstObject* parent, GstPadMode mode, gboole
 
 // --- chain thread: events
 
-// What a pad makes of an event function that says FALSE.
-GstFlowReturn to_flow(GstPad* pad, bool handled, GstEventType type) {
+// What a pad makes of an event function that says FALSE; but who is told NOT_NEGOTIATED because the
+// element is being shut down posts an error.
+GstFlowReturn to_flow(GstBaseTransform* trans, bool handled, GstEventType type) {
   if (handled) return GST_FLOW_OK;
-  if (GST_PAD_IS_FLUSHING(pad)) return GST_FLOW_FLUSHING;
+  if (GST_PAD_IS_FLUSHING(trans->sinkpad) || GST_PAD_IS_FLUSHING(trans->srcpad))
+    return GST_FLOW_FLUSHING;
   return type == GST_EVENT_CAPS ? GST_FLOW_NOT_NEGOTIATED : GST_FLOW_ERROR;
 }
 
 GstFlowReturn handle_in_base(GstPad* pad, GstObject* parent, GstEvent* event) {
   const GstEventType type = GST_EVENT_TYPE(event);
-  return to_flow(pad, state_of(parent).base_sink_event(pad, parent, event), type);
+  const bool handled = state_of(parent).base_sink_event(pad, parent, event);
+  return to_flow(GST_BASE_TRANSFORM(parent), handled, type);
 }
 
 GstFlowReturn start_flush(GstPad* pad, GstObject* parent, GstEvent* event) {
   auto* trans = GST_BASE_TRANSFORM(parent);
-  state_of(parent).queue.start_flush();
-  set_pool_flushing(trans, TRUE);
+  State& state = state_of(parent);
+  if (state.is_async()) state.queue.start_flush();
+  set_pool_flushing(trans, TRUE);  // the chain thread may wait for a buffer that downstream holds
   const GstFlowReturn flow = handle_in_base(pad, parent, event);
   // GStreamer's own pause: a wait of ours would hang where the task itself seeks.
-  gst_pad_pause_task(trans->srcpad);
+  if (state.is_async()) gst_pad_pause_task(trans->srcpad);
   return flow;
 }
 
 GstFlowReturn stop_flush(GstPad* pad, GstObject* parent, GstEvent* event) {
   auto* trans = GST_BASE_TRANSFORM(parent);
   State& state = state_of(parent);
+  // One that no FLUSH_START came before finds the task at work: all goes out first.
+  if (state.is_async() && !state.queue.is_flushing()) state.queue.drain();
   drop_frames(trans);
   set_pool_flushing(trans, FALSE);
   const GstFlowReturn flow = handle_in_base(pad, parent, event);
-  {
-    const std::lock_guard lock(state.mutex);
-    gst_segment_init(&state.out_segment, GST_FORMAT_UNDEFINED);
-    state.out_position = GST_CLOCK_TIME_NONE;
-  }
-  state.queue.stop_flush(trans->srcpad, push_next, trans);
+  forget_position(state);
+  if (state.is_async()) state.queue.stop_flush(trans->srcpad, push_next, trans);
   return flow;
 }
 
 GstFlowReturn queue_event(GstObject* parent, GstEvent* event) {
-  return state_of(parent).queue.push(EventRef(event)) ? GST_FLOW_OK : GST_FLOW_FLUSHING;
+  if (!state_of(parent).queue.push(EventRef(event))) return GST_FLOW_FLUSHING;
+  post_unheard(GST_BASE_TRANSFORM(parent));  // where EOS follows a failed push
+  return GST_FLOW_OK;
 }
 
 // The base would push the segment at once, past the frames that come before it.
@@ -248,21 +275,23 @@ GstFlowReturn change_caps(GstPad* pad, GstObject* parent, GstEvent* event) {
   return GST_FLOW_FLUSHING;
 }
 
-GstFlowReturn handle_sink_event(GstPad* pad, GstObject* parent, GstEvent* event) {
-  if (!state_of(parent).is_async()) return handle_in_base(pad, parent, event);
+GstFlowReturn handle_serialized(GstPad* pad, GstObject* parent, GstEvent* event) {
   switch (GST_EVENT_TYPE(event)) {
-    case GST_EVENT_FLUSH_START:
-      return start_flush(pad, parent, event);
-    case GST_EVENT_FLUSH_STOP:
-      return stop_flush(pad, parent, event);
     case GST_EVENT_CAPS:
       return change_caps(pad, parent, event);
     case GST_EVENT_SEGMENT:
       return take_segment(parent, event);
     default:
-      return GST_EVENT_IS_SERIALIZED(event) ? queue_event(parent, event)
-                                            : handle_in_base(pad, parent, event);
+      return queue_event(parent, event);
   }
+}
+
+GstFlowReturn handle_sink_event(GstPad* pad, GstObject* parent, GstEvent* event) noexcept {
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_START) return start_flush(pad, parent, event);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) return stop_flush(pad, parent, event);
+  if (state_of(parent).is_async() && GST_EVENT_IS_SERIALIZED(event))
+    return handle_serialized(pad, parent, event);
+  return handle_in_base(pad, parent, event);
 }
 
 // --- queries
@@ -295,8 +324,12 @@ bool answer_position(State& state, GstQuery* query) {
   if (format != GST_FORMAT_TIME || state.out_segment.format != GST_FORMAT_TIME ||
       !GST_CLOCK_TIME_IS_VALID(state.out_position))
     return false;
-  const guint64 time =
-      gst_segment_to_stream_time(&state.out_segment, GST_FORMAT_TIME, state.out_position);
+  // A last frame may end behind the segment.
+  GstClockTime position = state.out_position;
+  if (GST_CLOCK_TIME_IS_VALID(state.out_segment.stop))
+    position = std::min(position, state.out_segment.stop);
+  const guint64 time = gst_segment_to_stream_time(&state.out_segment, GST_FORMAT_TIME, position);
+  if (!GST_CLOCK_TIME_IS_VALID(time)) return false;
   gst_query_set_position(query, GST_FORMAT_TIME, static_cast<gint64>(time));
   return true;
 }
@@ -328,7 +361,8 @@ bool needs_drain(GstBaseTransform* trans, GstQuery* query) {
   return GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION || GST_PAD_NEEDS_RECONFIGURE(trans->srcpad);
 }
 
-gboolean answer_query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) {
+gboolean answer_query(GstBaseTransform* trans, GstPadDirection direction,
+                      GstQuery* query) noexcept {
   if (direction == GST_PAD_SRC) return answer_source_query(trans, query);
   State& state = state_of(trans);
   if (state.is_async() && needs_drain(trans, query) && !state.queue.drain()) return FALSE;

@@ -5,6 +5,7 @@
 #include <climits>
 
 #include "gst/debug.h"
+#include "gst/pinned_allocator.h"
 
 namespace gst_stripe {
 
@@ -32,8 +33,11 @@ struct Offer {
   }
 };
 
-bool is_special(const GstAllocator* allocator) {
-  return allocator && g_strcmp0(allocator->mem_type, GST_ALLOCATOR_SYSMEM) != 0;
+// `own`: what output is to lie in, NULL for system memory. Page-locked memory of an element of ours is
+// special only if it is what we would take ourselves.
+bool is_special(const GstAllocator* allocator, const GstAllocator* own) {
+  if (!allocator || g_strcmp0(allocator->mem_type, GST_ALLOCATOR_SYSMEM) == 0) return false;
+  return !is_pinned_allocator(allocator) || have_same_cache(allocator, own);
 }
 
 // An allocator that wraps what others made (dmabuf, fd) can't allocate.
@@ -42,23 +46,24 @@ bool can_allocate(GstAllocator* allocator) {
 }
 
 // The allocator that a pool is configured with, owned; NULL where it is none or the system's.
-GstAllocator* special_allocator_of(GstBufferPool* pool, GstAllocationParams& params) {
+GstAllocator* special_allocator_of(GstBufferPool* pool, const GstAllocator* own,
+                                   GstAllocationParams& params) {
   GstStructure* config = gst_buffer_pool_get_config(pool);
   GstAllocator* allocator = nullptr;
   gst_buffer_pool_config_get_allocator(config, &allocator, &params);
   allocator =
-      is_special(allocator) ? static_cast<GstAllocator*>(gst_object_ref(allocator)) : nullptr;
+      is_special(allocator, own) ? static_cast<GstAllocator*>(gst_object_ref(allocator)) : nullptr;
   gst_structure_free(config);
   return allocator;
 }
 
 // A pool whose buffers somebody needs to be its own. Plain ones many elements offer for want of
 // better.
-bool is_special(GstBufferPool* pool) {
+bool is_special(GstBufferPool* pool, const GstAllocator* own) {
   const GType type = G_OBJECT_TYPE(pool);
   if (type != GST_TYPE_BUFFER_POOL && type != GST_TYPE_VIDEO_BUFFER_POOL) return true;
   GstAllocationParams params;
-  GstAllocator* allocator = special_allocator_of(pool, params);
+  GstAllocator* allocator = special_allocator_of(pool, own, params);
   const bool special = allocator != nullptr;
   gst_clear_object(&allocator);
   return special;
@@ -109,11 +114,11 @@ void set_allocator(GstQuery* query, GstAllocator* allocator, const GstAllocation
 
 // The base configures the pool once more, from the query: with the size that was found to be needed,
 // and the allocator that the pool already has.
-void keep_pool(GstQuery* query, const Offer& offer) {
+void keep_pool(GstQuery* query, const Offer& offer, const GstAllocator* own) {
   set_pool(query, offer.pool, offer.size_bytes, offer.min_buffers, offer.max_buffers);
   GstAllocationParams params;
   gst_allocation_params_init(&params);
-  if (GstAllocator* allocator = special_allocator_of(offer.pool, params)) {
+  if (GstAllocator* allocator = special_allocator_of(offer.pool, own, params)) {
     set_allocator(query, allocator, params);
     gst_object_unref(allocator);
   }
@@ -160,13 +165,15 @@ bool decide_output_allocation(GstQuery* query, GstAllocator* allocator) {
   Offer offer(query);
   offer.size_bytes = std::max(offer.size_bytes, static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)));
   const bool with_video_meta = supports_video_meta(query);
-  if (offer.pool && is_special(offer.pool) && configure(offer.pool, caps, offer, with_video_meta)) {
+  if (offer.pool && is_special(offer.pool, allocator) &&
+      configure(offer.pool, caps, offer, with_video_meta)) {
     GST_DEBUG("keeping downstream's special pool %" GST_PTR_FORMAT, offer.pool);
-    keep_pool(query, offer);
+    keep_pool(query, offer, allocator);
     return true;
   }
-  GstAllocator* chosen =
-      is_special(offer.allocator) && can_allocate(offer.allocator) ? offer.allocator : allocator;
+  GstAllocator* chosen = is_special(offer.allocator, allocator) && can_allocate(offer.allocator)
+                             ? offer.allocator
+                             : allocator;
   GstBufferPool* pool = video_pool_new(caps, offer.size_bytes, offer.min_buffers, chosen,
                                        offer.params, with_video_meta);
   if (!pool) return false;

@@ -217,17 +217,16 @@ GST_END_TEST;
 GST_START_TEST(registered_by_somebody_else) {
   Random random;
   const auto device = test::open_test_device();
-  const Budget budget = make_budget(), other = make_budget();
+  const Budget budget = make_budget();
   Line line(*device);
   const Bytes bytes = test::random_bytes(random, size);
   Mapping memory(bytes);
-  auto first = std::make_unique<HostRange>(memory.bytes(), size, false);
-  HostRange second(memory.bytes(), size, false);
-  fail_unless(lock_now(*first, *device, budget).state == LockState::locked);
-  fail_unless(lock_now(second, *device, other).state == LockState::locked);
+  auto theirs = device->page_lock(memory.bytes(), size, false);
+  HostRange range(memory.bytes(), size, false);
+  fail_unless(lock_now(range, *device, budget).state == LockState::locked);
   fail_unless(line.upload(memory.bytes(), size) == bytes);
-  if (test::backend_is_cuda()) fail_unless_equals_uint64(other->registrations(), 0);
-  first.reset();  // what somebody else does with his own
+  if (test::backend_is_cuda()) fail_unless_equals_uint64(budget->registrations(), 0);
+  theirs.reset();  // what somebody else does with his own
   fail_unless(line.upload(memory.bytes(), size) == bytes);
 }
 GST_END_TEST;
@@ -239,8 +238,7 @@ GST_START_TEST(registered_in_part_by_somebody_else) {
   Line line(*device);
   const Bytes bytes = test::random_bytes(random, size);
   Mapping memory(bytes);
-  auto part = std::make_unique<HostRange>(memory.bytes(), size / 2, false);
-  fail_unless(lock_now(*part, *device, make_budget()).state == LockState::locked);
+  auto part = device->page_lock(memory.bytes(), size / 2, false);
   const Budget budget = make_budget();
   HostRange whole(memory.bytes(), size, false);
   const LockAnswer answer = lock_now(whole, *device, budget);

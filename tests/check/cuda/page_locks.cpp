@@ -32,6 +32,43 @@ constexpr stripe::DeviceErrorKind failures[] = {
 
 }  // namespace
 
+// Two GstMemories over the same bytes: the registration of one goes with it, and must not be what a copy
+// from the other one rests on.
+GST_START_TEST(bytes_of_another_registered_range_are_not_relied_on) {
+  BookedDevice device(true);
+  const Budget budget = make_budget();
+  auto first = std::make_unique<HostRange>(address(0), size, false);
+  HostRange same(address(0), size, false), inside(address(0) + 10, 20, false);
+  HostRange across(address(0) + size - 1, 2, false), behind(address(0) + size, size, false);
+  fail_unless(show(*first, device, budget, LockWhen::first_sight) == LockState::locked);
+  for (HostRange* other : {&same, &inside, &across})
+    for (int i = 0; i < 3; ++i)
+      fail_unless(show(*other, device, budget, LockWhen::first_sight) == LockState::busy);
+  fail_unless(show(behind, device, budget, LockWhen::first_sight) == LockState::locked);
+  fail_unless_equals_int(device.books()->asked(), 2);
+  first.reset();
+  fail_unless(show(same, device, budget, LockWhen::first_sight) == LockState::locked);
+  fail_unless_equals_uint64(budget->refusals(), 0);
+  fail_if(device.books()->mistaken());
+}
+GST_END_TEST;
+
+GST_START_TEST(idle_ranges_are_let_go_on_demand) {
+  Desk desk(0, 3);
+  for (int i = 0; i < 3; ++i) desk.come(i, 2);
+  {
+    const LockAnswer held = desk.hold(1);
+    desk.budget->let_go_idle();
+    fail_unless(desk.is_locked(1) && !desk.is_locked(0) && !desk.is_locked(2));
+  }
+  desk.budget->let_go_idle();
+  fail_unless_equals_int(desk.device.books()->live(), 0);
+  fail_unless_equals_uint64(desk.budget->used_bytes(), 0);
+  fail_unless_equals_uint64(desk.budget->evictions(), 0);
+  fail_unless(desk.come(0) == LockState::locked);  // seen before
+}
+GST_END_TEST;
+
 GST_START_TEST(registered_at_second_sight) {
   BookedDevice device(true);
   const Budget budget = make_budget();
@@ -320,6 +357,8 @@ static Suite* page_locks_suite() {
   tcase_add_test(cases, what_others_locked_is_used_as_it_is);
   tcase_add_test(cases, device_is_asked_about_a_memory_once);
   tcase_add_test(cases, answer_moves_with_its_use);
+  tcase_add_test(cases, bytes_of_another_registered_range_are_not_relied_on);
+  tcase_add_test(cases, idle_ranges_are_let_go_on_demand);
   return suite;
 }
 

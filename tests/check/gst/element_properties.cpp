@@ -4,6 +4,7 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 #include "gst/frames.h"
 #include "gst/support.h"
@@ -24,7 +25,8 @@ constexpr Property properties[] = {
     {"backend", "GEnum", true, false},      {"cuda-device-id", "gint", true, false},
     {"stream-count", "guint", true, false}, {"stripe-count", "guint", true, true},
     {"stripe-layout", "GEnum", true, true}, {"effect", "GEnum", true, true},
-    {"stats", "GstStructure", false, false}};
+    {"page-lock", "GEnum", true, false},    {"max-pinned-bytes", "guint64", true, false},
+    {"async-depth", "guint", true, false},  {"stats", "GstStructure", false, false}};
 
 /// An element whose backend was not touched.
 Ref<GstElement> untouched_element() {
@@ -93,10 +95,22 @@ void expect_uint(GstElement* element, const char* name, guint minimum, guint max
   fail_unless_equals_int(value, default_value);
 }
 
+void expect_no_bound(GstElement* element) {
+  const GParamSpecUInt64* spec = G_PARAM_SPEC_UINT64(spec_of(element, "max-pinned-bytes"));
+  fail_unless_equals_uint64(spec->minimum, 0);
+  fail_unless_equals_uint64(spec->maximum, G_MAXUINT64);
+  fail_unless_equals_uint64(spec->default_value, 0);
+  guint64 value = 12345;
+  g_object_get(element, "max-pinned-bytes", &value, nullptr);
+  fail_unless_equals_uint64(value, 0);
+}
+
 GST_START_TEST(ranges_and_defaults) {
   const Ref<GstElement> element = untouched_element();
   expect_uint(element.get(), "stream-count", 0, 32, 0);
   expect_uint(element.get(), "stripe-count", 0, 256, 0);
+  expect_uint(element.get(), "async-depth", 1, 16, 3);
+  expect_no_bound(element.get());
   const GParamSpecInt* spec = G_PARAM_SPEC_INT(spec_of(element.get(), "cuda-device-id"));
   fail_unless_equals_int(spec->minimum, -1);
   fail_unless_equals_int(spec->maximum, G_MAXINT);
@@ -124,30 +138,41 @@ GST_START_TEST(enums_and_defaults) {
   expect_nicks(element.get(), "backend", "auto cuda host ");
   expect_nicks(element.get(), "stripe-layout", "rows columns ");
   expect_nicks(element.get(), "effect", "none invert gray ");
+  expect_nicks(element.get(), "page-lock", "auto register stage off ");
 }
 GST_END_TEST;
 
-GST_START_TEST(set_and_get) {
+GST_START_TEST(set_and_get_enums) {
   const Ref<GstElement> element = untouched_element();
-  for (const char* nick : {"cuda", "host", "auto"}) {
-    set_nick(element.get(), "backend", nick);
-    fail_unless_equals_string(nick_of(element.get(), "backend"), nick);
+  const struct {
+    const char* name;
+    std::vector<const char*> nicks;
+  } enums[] = {{"backend", {"cuda", "host", "auto"}},
+               {"stripe-layout", {"columns", "rows"}},
+               {"effect", {"invert", "gray", "none"}},
+               {"page-lock", {"register", "stage", "off", "auto"}}};
+  for (const auto& entry : enums) {
+    for (const char* nick : entry.nicks) {
+      set_nick(element.get(), entry.name, nick);
+      fail_unless_equals_string(nick_of(element.get(), entry.name), nick);
+    }
   }
-  for (const char* nick : {"columns", "rows"}) {
-    set_nick(element.get(), "stripe-layout", nick);
-    fail_unless_equals_string(nick_of(element.get(), "stripe-layout"), nick);
-  }
-  for (const char* nick : {"invert", "gray", "none"}) {
-    set_nick(element.get(), "effect", nick);
-    fail_unless_equals_string(nick_of(element.get(), "effect"), nick);
-  }
+}
+GST_END_TEST;
+
+GST_START_TEST(set_and_get_numbers) {
+  const Ref<GstElement> element = untouched_element();
   g_object_set(element.get(), "cuda-device-id", 7, "stream-count", 32, "stripe-count", 256,
-               nullptr);
+               "async-depth", 16, "max-pinned-bytes", G_MAXUINT64, nullptr);
   gint id = 0;
   guint streams = 0;
   guint stripes = 0;
+  guint depth = 0;
+  guint64 bound = 0;
   g_object_get(element.get(), "cuda-device-id", &id, "stream-count", &streams, "stripe-count",
-               &stripes, nullptr);
+               &stripes, "async-depth", &depth, "max-pinned-bytes", &bound, nullptr);
+  fail_unless_equals_int(depth, 16);
+  fail_unless_equals_uint64(bound, G_MAXUINT64);
   fail_unless_equals_int(id, 7);
   fail_unless_equals_int(streams, 32);
   fail_unless_equals_int(stripes, 256);
@@ -172,9 +197,19 @@ GST_START_TEST(too_late_is_a_warning_and_no_change) {
     ASSERT_WARNING(g_object_set(rig.element(), "stream-count", 5, nullptr));
     ASSERT_WARNING(g_object_set(rig.element(), "cuda-device-id", 3, nullptr));
     ASSERT_WARNING(set_nick(rig.element(), "backend", other.c_str()));
+    ASSERT_WARNING(set_nick(rig.element(), "page-lock", "off"));
+    ASSERT_WARNING(
+        g_object_set(rig.element(), "max-pinned-bytes", static_cast<guint64>(1), nullptr));
+    ASSERT_WARNING(g_object_set(rig.element(), "async-depth", 1, nullptr));
     guint streams = 0;
+    guint depth = 0;
+    guint64 bound = 99;
     gint id = 0;
-    g_object_get(rig.element(), "stream-count", &streams, "cuda-device-id", &id, nullptr);
+    g_object_get(rig.element(), "stream-count", &streams, "cuda-device-id", &id, "async-depth",
+                 &depth, "max-pinned-bytes", &bound, nullptr);
+    fail_unless_equals_int(depth, 3);
+    fail_unless_equals_uint64(bound, 0);
+    fail_unless_equals_string(nick_of(rig.element(), "page-lock"), "auto");
     fail_unless_equals_int(streams, 2);
     fail_unless_equals_int(id, -1);
     fail_unless_equals_string(nick_of(rig.element(), "backend"), backend.c_str());
@@ -253,19 +288,22 @@ GST_START_TEST(effect_while_playing) {
 }
 GST_END_TEST;
 
+// Chosen: enough stripes for one frame to overlap itself, where it has no others to overlap with.
 GST_START_TEST(stripes_while_playing) {
+  const guint depth = __i__;
+  const guint chosen = depth == 1 ? 3 : 1;
   const Ref<GstCaps> caps = make_caps("RGB", 65, 63);
   Random random(82);
-  Rig rig;
+  Rig rig(depth);
   set_effect(rig.element(), Effect::invert);
   rig.set_caps(caps.get());
   const struct {
     const char* layout;
     guint count;
     guint expected;
-  } changes[] = {{"rows", 1, 1},       {"rows", 5, 5},    {"columns", 5, 5},
-                 {"columns", 256, 65}, {"rows", 256, 63}, {"rows", 2, 2},
-                 {"rows", 0, 3},       {"columns", 0, 3}, {"columns", 64, 64}};
+  } changes[] = {{"rows", 1, 1},       {"rows", 5, 5},         {"columns", 5, 5},
+                 {"columns", 256, 65}, {"rows", 256, 63},      {"rows", 2, 2},
+                 {"rows", 0, chosen},  {"columns", 0, chosen}, {"columns", 64, 64}};
   for (const auto& change : changes) {
     set_nick(rig.element(), "stripe-layout", change.layout);
     g_object_set(rig.element(), "stripe-count", change.count, nullptr);
@@ -320,12 +358,13 @@ Suite* element_properties_suite() {
   tcase_add_test(cases, no_other_property);
   tcase_add_test(cases, ranges_and_defaults);
   tcase_add_test(cases, enums_and_defaults);
-  tcase_add_test(cases, set_and_get);
+  tcase_add_test(cases, set_and_get_enums);
+  tcase_add_test(cases, set_and_get_numbers);
   tcase_add_test(cases, too_late_is_a_warning_and_no_change);
   tcase_add_test(cases, too_late_from_the_start_on);
   tcase_add_test(cases, in_ready_again_is_early_enough);
   tcase_add_loop_test(cases, effect_while_playing, 0, format_count);
-  tcase_add_test(cases, stripes_while_playing);
+  tcase_add_loop_test(cases, stripes_while_playing, 1, 4);
   tcase_add_test(cases, changes_from_another_thread);
   return suite;
 }

@@ -13,8 +13,14 @@ namespace {
 using namespace test;
 
 constexpr const char* counters[] = {
-    "frames-in",           "frames-out",           "bytes-uploaded", "bytes-downloaded",
-    "input-pinned-frames", "output-pinned-frames", "staged-frames",  "pinned-bytes"};
+    "frames-in",        "frames-out",          "bytes-uploaded",
+    "bytes-downloaded", "input-pinned-frames", "output-pinned-frames",
+    "staged-frames",    "pinned-bytes",        "registrations",
+    "refusals",         "evictions",           "pinned-bytes-peak",
+    "staged-bytes",     "frames-dropped"};
+
+constexpr const char* numbers[] = {"stripes-per-frame", "streams", "frames-in-flight",
+                                   "frames-in-flight-peak"};
 
 /// Fails unless every field is there with its type; the values do not matter.
 void expect_all_fields(GstElement* element) {
@@ -24,7 +30,7 @@ void expect_all_fields(GstElement* element) {
   const Ref<GstStructure> owner(stats);
   fail_unless_equals_string(gst_structure_get_name(stats), "cuda-stripe-stats");
   for (const char* field : counters) stat_uint64(element, field);
-  for (const char* field : {"stripes-per-frame", "streams"}) stat_uint(element, field);
+  for (const char* field : numbers) stat_uint(element, field);
   for (const char* field : {"backend", "device-name"}) stat_string(element, field);
   stat_boolean(element, "upstream-uses-pool");
 }
@@ -33,7 +39,7 @@ void expect_zeros(GstElement* element) {
   expect_all_fields(element);
   for (const char* field : counters)
     fail_unless(stat_uint64(element, field) == 0, "%s is not 0", field);
-  for (const char* field : {"stripes-per-frame", "streams"})
+  for (const char* field : numbers)
     fail_unless(stat_uint(element, field) == 0, "%s is not 0", field);
   fail_unless(!stat_boolean(element, "upstream-uses-pool"));
 }
@@ -104,6 +110,10 @@ GST_START_TEST(frames) {
   fail_unless_equals_uint64(one.counter("staged-frames"), 5);
   fail_unless_equals_uint64(one.counter("input-pinned-frames"), 0);
   fail_unless_equals_uint64(one.counter("output-pinned-frames"), 5);
+  fail_unless_equals_uint64(one.counter("frames-dropped"), 0);
+  // The frame was waited for, and the next one pushed after it.
+  fail_unless_equals_int(stat_uint(one.rig.element(), "frames-in-flight"), 0);
+  fail_unless_equals_int(stat_uint(one.rig.element(), "frames-in-flight-peak"), 1);
 }
 GST_END_TEST;
 
@@ -134,6 +144,8 @@ GST_END_TEST;
 /// What fits: a stripe never splits a block of subsampled chroma, of a field where there are
 /// fields.
 GST_START_TEST(stripes_per_frame) {
+  const guint depth = __i__;
+  const guint chosen = depth == 1 ? 3 : 1;
   const struct {
     const char* format;
     int width;
@@ -148,7 +160,7 @@ GST_START_TEST(stripes_per_frame) {
                {"NV12", 5, 64, "", "columns", 256, 3},
                {"GRAY8", 1, 1, "", "columns", 256, 1},
                {"GRAY8", 1, 1, "", "rows", 0, 1},
-               {"RGB", 64, 64, "", "rows", 0, 3},
+               {"RGB", 64, 64, "", "rows", 0, chosen},
                {"RGB", 64, 64, "", "rows", 64, 64},
                {"I420", 8, 9, "interleaved", "rows", 99, 3},
                {"RGB", 8, 9, "mixed", "rows", 99, 5},
@@ -157,7 +169,7 @@ GST_START_TEST(stripes_per_frame) {
     const Ref<GstCaps> caps =
         make_caps(entry.format, entry.width, entry.height, "", entry.interlace_mode);
     Random random(91);
-    Rig rig;
+    Rig rig(depth);
     set_nick(rig.element(), "stripe-layout", entry.layout);
     g_object_set(rig.element(), "stripe-count", entry.count, nullptr);
     rig.set_caps(caps.get());
@@ -176,9 +188,11 @@ GST_START_TEST(start_again_at_paused) {
   gst_element_set_state(one.rig.element(), GST_STATE_READY);
   expect_all_fields(one.rig.element());
   gst_element_set_state(one.rig.element(), GST_STATE_PLAYING);
-  for (const char* field : {"frames-in", "frames-out", "bytes-uploaded", "bytes-downloaded",
-                            "input-pinned-frames", "output-pinned-frames", "staged-frames"})
+  for (const char* field :
+       {"frames-in", "frames-out", "bytes-uploaded", "bytes-downloaded", "input-pinned-frames",
+        "output-pinned-frames", "staged-frames", "staged-bytes", "frames-dropped"})
     fail_unless(one.counter(field) == 0, "%s is not 0", field);
+  fail_unless_equals_int(stat_uint(one.rig.element(), "frames-in-flight-peak"), 0);
   gst_element_set_state(one.rig.element(), GST_STATE_NULL);
   expect_all_fields(one.rig.element());
 }
@@ -238,7 +252,7 @@ Suite* element_stats_suite() {
   tcase_add_test(cases, frames);
   tcase_add_test(cases, pinned_bytes);
   tcase_add_test(cases, streams);
-  tcase_add_test(cases, stripes_per_frame);
+  tcase_add_loop_test(cases, stripes_per_frame, 1, 4);
   tcase_add_test(cases, start_again_at_paused);
   tcase_add_test(cases, go_on_otherwise);
   tcase_add_test(cases, read_from_another_thread);

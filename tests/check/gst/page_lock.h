@@ -60,8 +60,7 @@ struct LockFixture {
   std::uint64_t stat(const char* field) const { return stat_uint64(rig.element(), field); }
 
   /// Fails unless each field of `stats` has its value.
-  void expect(
-      std::initializer_list<std::pair<const char*, std::uint64_t>> fields) const;
+  void expect(std::initializer_list<std::pair<const char*, std::uint64_t>> fields) const;
 
   /// The bytes of a picture without padding.
   std::uint64_t sample_bytes() const;

@@ -64,6 +64,12 @@ Ref<GstElement> make_element() {
   return Ref<GstElement>(element);
 }
 
+Ref<GstElement> make_element(unsigned async_depth) {
+  Ref<GstElement> element = make_element();
+  g_object_set(element.get(), "async-depth", async_depth, nullptr);
+  return element;
+}
+
 std::vector<Report> take_reports(GstBus* bus, GstMessageType type) {
   std::vector<Report> reports;
   while (Ref<GstMessage> message{gst_bus_pop(bus)})
@@ -130,6 +136,21 @@ void Rig::expect_quiet() {
         GST_MESSAGE_TYPE(message.get()) & (GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
     fail_unless(!complaint, "%s", complaint ? describe({report_of(message.get())}).c_str() : "");
   }
+}
+
+void Rig::expect_one_memory_warning(const char* part) {
+  std::vector<Report> complaints;
+  while (Ref<GstMessage> message{gst_bus_pop(bus())})
+    if (GST_MESSAGE_TYPE(message.get()) & (GST_MESSAGE_ERROR | GST_MESSAGE_WARNING)) {
+      fail_unless_equals_int(GST_MESSAGE_TYPE(message.get()), GST_MESSAGE_WARNING);
+      complaints.push_back(report_of(message.get()));
+    }
+  fail_unless(complaints.size() == 1, "%zu warnings instead of one:\n%s", complaints.size(),
+              describe(complaints).c_str());
+  const Report& warning = complaints.front();
+  fail_unless(warning.domain == GST_RESOURCE_ERROR && warning.code == GST_RESOURCE_ERROR_FAILED);
+  fail_unless(warning.text.find(part) != std::string::npos, "no '%s' in: %s", part,
+              warning.text.c_str());
 }
 
 std::uint64_t stat_uint64(GstElement* element, const char* field) {

@@ -40,6 +40,9 @@ using Ref = std::unique_ptr<T, Release>;
 /// The element with `backend` set to the one under test, in NULL.
 Ref<GstElement> make_element();
 
+/// The same with `async-depth` set.
+Ref<GstElement> make_element(unsigned async_depth);
+
 /// What an error, warning or info message on the bus says.
 struct Report {
   GQuark domain;
@@ -61,6 +64,7 @@ Report expect_one_error(GstBus* bus, GQuark domain, int code);
 class Rig {
  public:
   explicit Rig(Ref<GstElement> element = make_element());
+  explicit Rig(unsigned async_depth) : Rig(make_element(async_depth)) {}
   Rig(const Rig&) = delete;
   ~Rig();
 
@@ -81,6 +85,10 @@ class Rig {
 
   /// Fails if the element has complained on its bus.
   void expect_quiet();
+
+  /// Fails unless all that the element has said on its bus is one warning, RESOURCE/FAILED, that
+  /// memory can't be page-locked, whose text has `part` in it.
+  void expect_one_memory_warning(const char* part);
 
   /// Takes the harness away and stops the element.
   Ref<GstElement> release();

@@ -16,10 +16,12 @@ inline Budget make_budget(std::uint64_t bound_bytes = 0) {
   return std::make_shared<stripe::LockBudget>(bound_bytes);
 }
 
-/// The n-th of some addresses that a device of books tells apart.
+/// The n-th of some addresses that a device of books tells apart: far enough apart for ranges that
+/// don't overlap. Nobody reads there.
 inline const std::byte* address(std::size_t n) {
-  static std::byte memory[1024];
-  return memory + n;
+  constexpr std::size_t apart_bytes = 4096;
+  static std::byte memory[1024 * apart_bytes];
+  return memory + n * apart_bytes;
 }
 
 /// A frame comes and goes.
