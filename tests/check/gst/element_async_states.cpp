@@ -139,7 +139,7 @@ GST_START_TEST(stop_while_the_task_is_in_a_push) {
                                 " ! fakesink name=sink sync=true");
     const Counter counter(pipeline, "sink", "sink");
     gst_element_set_state(pipeline.element.get(), state);
-    counter.wait_for(1);
+    counter.wait_for_first();
     settle();
     stop(pipeline);
     pipeline.expect_no_error();

@@ -88,6 +88,10 @@ void Counter::wait_for(unsigned more) const {
   wait_until("more frames", [&] { return count_ >= before + more; });
 }
 
+void Counter::wait_for_first() const {
+  wait_until("a first frame", [this] { return count_ >= 1; });
+}
+
 void expect_to_end(const char* what, const std::function<void()>& call) {
   std::atomic<bool> ended = false;
   std::thread thread([&] {

@@ -58,6 +58,9 @@ class Counter {
   /// Fails unless `more` frames come within ten seconds.
   void wait_for(unsigned more) const;
 
+  /// The first frame may have come before anybody waited for it.
+  void wait_for_first() const;
+
  private:
   const TestPipeline& pipeline_;
   std::function<void(unsigned)> call_;
