@@ -325,9 +325,11 @@ LockUse::~LockUse() {
 
 HostRange::HostRange(const std::byte* base, std::size_t size_bytes, bool read_only)
     : lanes_{std::make_unique<LockLane>(base, size_bytes, read_only, false),
-             std::make_unique<LockLane>(base, size_bytes, read_only, true)} {}
+             std::make_unique<LockLane>(base, size_bytes, read_only, true)} {
+  calls_.fetch_add(1, std::memory_order_release);
+}
 
-HostRange::~HostRange() = default;
+HostRange::~HostRange() { calls_.load(std::memory_order_acquire); }
 
 LockLane& HostRange::lane_of(const Device& device) const noexcept {
   return *lanes_[device.needs_page_lock() ? 1 : 0];
@@ -335,15 +337,22 @@ LockLane& HostRange::lane_of(const Device& device) const noexcept {
 
 LockAnswer HostRange::use(Device& device, const std::shared_ptr<LockBudget>& budget,
                           LockWhen when) {
-  return lane_of(device).use(device, budget, when);
+  LockAnswer answer = lane_of(device).use(device, budget, when);
+  calls_.fetch_add(1, std::memory_order_release);
+  return answer;
 }
 
-bool HostRange::is_refused(const Device& device) const noexcept { return lane_of(device).refused; }
+bool HostRange::is_refused(const Device& device) const noexcept {
+  const bool refused = lane_of(device).refused;
+  calls_.fetch_add(1, std::memory_order_release);
+  return refused;
+}
 
 bool HostRange::refuse(Device& device, LockBudget& budget) {
-  if (lane_of(device).refused.exchange(true)) return false;
-  ++budget.refusals_;
-  return true;
+  const bool known = lane_of(device).refused.exchange(true);
+  if (!known) ++budget.refusals_;
+  calls_.fetch_add(1, std::memory_order_release);
+  return !known;
 }
 
 }  // namespace stripe

@@ -138,6 +138,10 @@ class HostRange {
   LockLane& lane_of(const Device& device) const noexcept;
 
   std::array<std::unique_ptr<LockLane>, 2> lanes_;  // for the host device, for CUDA
+
+  // Counts up with each call and is read by the destructor: whichever thread lets the memory go, what
+  // the others did here comes first, whatever counts the references to it.
+  mutable std::atomic<std::uint32_t> calls_{0};
 };
 
 }  // namespace stripe
