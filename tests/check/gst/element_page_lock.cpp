@@ -75,18 +75,7 @@ GST_END_TEST;
 
 GST_START_TEST(nothing_to_do_with_our_pool) {
   LockFixture one({.depth = depths[__i__]});
-  const Ref<GstQuery> query(gst_query_new_allocation(one.caps.get(), TRUE));
-  fail_unless(gst_pad_peer_query(one.rig.harness()->srcpad, query.get()));
-  GstBufferPool* offered = nullptr;
-  gst_query_parse_nth_allocation_pool(query.get(), 0, &offered, nullptr, nullptr, nullptr);
-  const Ref<GstBufferPool> pool(offered);
-  fail_unless(gst_buffer_pool_set_active(pool.get(), TRUE));
-  for (int i = 0; i < 12; ++i) {
-    Ref<GstBuffer> buffer = acquire_from(pool.get());
-    const GuardedImage image = fill_buffer(buffer.get(), one.caps.get(), one.random);
-    one.check(one.rig.process(std::move(buffer)).get(), image.view());
-  }
-  gst_buffer_pool_set_active(pool.get(), FALSE);
+  one.process_in_offered_pool(12);
   one.expect({{"registrations", 0},
               {"staged-frames", 0},
               {"staged-bytes", 0},

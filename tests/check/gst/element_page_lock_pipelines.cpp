@@ -3,10 +3,10 @@
 
 #include <gst/app/gstappsrc.h>
 
-#include <mutex>
 #include <string>
 
 #include "gst/page_lock.h"
+#include "gst/recorder.h"
 #include "support/backend.h"
 
 namespace {
@@ -16,30 +16,6 @@ using namespace test;
 std::string stripes(const std::string& name, const std::string& properties) {
   return "cudastripetransform name=" + name + " backend=" + backend_name() + " " + properties;
 }
-
-/// Deep copies of the frames that pass a pad.
-class Recorder {
- public:
-  Recorder(GstElement* element, const char* pad_name) {
-    const Ref<GstPad> pad(gst_element_get_static_pad(element, pad_name));
-    gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, record, this, nullptr);
-  }
-  Recorder(const Recorder&) = delete;
-
-  std::vector<Ref<GstBuffer>> frames;
-  Ref<GstCaps> caps;  ///< of the last one
-
- private:
-  static GstPadProbeReturn record(GstPad* pad, GstPadProbeInfo* info, gpointer self) {
-    auto* recorder = static_cast<Recorder*>(self);
-    const std::lock_guard lock(recorder->mutex_);
-    recorder->frames.emplace_back(gst_buffer_copy_deep(GST_PAD_PROBE_INFO_BUFFER(info)));
-    recorder->caps.reset(gst_pad_get_current_caps(pad));
-    return GST_PAD_PROBE_OK;
-  }
-
-  std::mutex mutex_;
-};
 
 struct Pipeline {
   explicit Pipeline(const std::string& line) {
@@ -74,8 +50,9 @@ void expect_inverted(const Recorder& in, const Recorder& out, unsigned frames) {
   fail_unless_equals_int(in.frames.size(), frames);
   fail_unless_equals_int(out.frames.size(), frames);
   for (unsigned i = 0; i < frames; ++i) {
-    const MappedPicture input(in.frames[i].get(), info_of(in.caps.get()));
-    fail_unless_empty(mistake(out.frames[i].get(), out.caps.get(), input.view(), Effect::invert));
+    const MappedPicture input(in.frames[i].get(), info_of(in.caps[i].get()));
+    fail_unless_empty(
+        mistake(out.frames[i].get(), out.caps[i].get(), input.view(), Effect::invert));
   }
 }
 
@@ -209,7 +186,7 @@ struct Tee {
     for (const auto& output : outputs) {
       fail_unless_equals_int(output->frames.size(), passes * frames.size());
       for (std::size_t i = 0; i < output->frames.size(); ++i)
-        fail_unless_empty(mistake(output->frames[i].get(), output->caps.get(),
+        fail_unless_empty(mistake(output->frames[i].get(), output->caps[i].get(),
                                   frames[i % frames.size()].image->view(), Effect::invert));
     }
   }

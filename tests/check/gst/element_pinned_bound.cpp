@@ -105,18 +105,7 @@ GST_END_TEST;
 GST_START_TEST(our_pool_upstream) {
   const std::uint64_t bound = 2 * block_bytes_of({});
   LockFixture one({.depth = depths[__i__], .bound_bytes = bound});
-  const Ref<GstQuery> query(gst_query_new_allocation(one.caps.get(), TRUE));
-  fail_unless(gst_pad_peer_query(one.rig.harness()->srcpad, query.get()));
-  GstBufferPool* offered = nullptr;
-  gst_query_parse_nth_allocation_pool(query.get(), 0, &offered, nullptr, nullptr, nullptr);
-  const Ref<GstBufferPool> pool(offered);
-  fail_unless(gst_buffer_pool_set_active(pool.get(), TRUE));
-  for (int i = 0; i < 20; ++i) {
-    Ref<GstBuffer> buffer = acquire_from(pool.get());
-    const GuardedImage image = fill_buffer(buffer.get(), one.caps.get(), one.random);
-    one.check(one.rig.process(std::move(buffer)).get(), image.view());
-  }
-  gst_buffer_pool_set_active(pool.get(), FALSE);
+  one.process_in_offered_pool(20);
   fail_unless(stat_boolean(one.rig.element(), "upstream-uses-pool"));
   fail_unless(one.stat("input-pinned-frames") > 0 && one.stat("staged-frames") > 0);
   one.expect({{"refusals", 0}, {"registrations", 0}, {"output-pinned-frames", 0}});

@@ -2,41 +2,17 @@
 // The element among real ones. Frames are copied by probes as they enter and as they leave, and
 // compared with the oracles.
 
-#include <mutex>
 #include <string>
 #include <vector>
 
 #include "gst/frames.h"
+#include "gst/recorder.h"
 #include "gst/support.h"
 #include "support/backend.h"
 
 namespace {
 
 using namespace test;
-
-/// Deep copies of the frames that passed a pad, and its caps then.
-class Recorder {
- public:
-  Recorder(GstElement* element, const char* pad_name) {
-    const Ref<GstPad> pad(gst_element_get_static_pad(element, pad_name));
-    gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, record, this, nullptr);
-  }
-  Recorder(const Recorder&) = delete;
-
-  std::vector<Ref<GstBuffer>> frames;
-  std::vector<Ref<GstCaps>> caps;
-
- private:
-  static GstPadProbeReturn record(GstPad* pad, GstPadProbeInfo* info, gpointer self) {
-    auto* recorder = static_cast<Recorder*>(self);
-    const std::lock_guard lock(recorder->mutex_);
-    recorder->frames.emplace_back(gst_buffer_copy_deep(GST_PAD_PROBE_INFO_BUFFER(info)));
-    recorder->caps.emplace_back(gst_pad_get_current_caps(pad));
-    return GST_PAD_PROBE_OK;
-  }
-
-  std::mutex mutex_;
-};
 
 /// "cudastripetransform name=<name>" on the backend under test, with an effect.
 std::string stripes(const std::string& name, Effect effect) {

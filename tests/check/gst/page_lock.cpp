@@ -53,6 +53,21 @@ std::vector<Ref<GstBuffer>> LockFixture::process_new(int frames) {
   return outputs;
 }
 
+void LockFixture::process_in_offered_pool(int frames) {
+  const Ref<GstQuery> query(gst_query_new_allocation(caps.get(), TRUE));
+  fail_unless(gst_pad_peer_query(rig.harness()->srcpad, query.get()));
+  GstBufferPool* offered = nullptr;
+  gst_query_parse_nth_allocation_pool(query.get(), 0, &offered, nullptr, nullptr, nullptr);
+  const Ref<GstBufferPool> pool(offered);
+  fail_unless(gst_buffer_pool_set_active(pool.get(), TRUE));
+  for (int i = 0; i < frames; ++i) {
+    Ref<GstBuffer> buffer = acquire_from(pool.get());
+    const GuardedImage image = fill_buffer(buffer.get(), caps.get(), random);
+    check(rig.process(std::move(buffer)).get(), image.view());
+  }
+  gst_buffer_pool_set_active(pool.get(), FALSE);
+}
+
 void LockFixture::expect(
     std::initializer_list<std::pair<const char*, std::uint64_t>> fields) const {
   for (const auto& [field, value] : fields) {

@@ -54,6 +54,9 @@ struct LockFixture {
   /// held until the last one is out.
   std::vector<Ref<GstBuffer>> process_new(int frames);
 
+  /// So many new frames in buffers of the pool that the element offers, pixels checked.
+  void process_in_offered_pool(int frames);
+
   /// Fails unless `output` is the inverted picture.
   void check(GstBuffer* output, const ConstPicture& input);
 
