@@ -179,15 +179,15 @@ class CudaPageLock final : public PageLock {
   std::byte* data_;  // NULL: unlocked
 };
 
-std::string device_name(int id) {
+DeviceInfo describe(int id) {
   cudaDeviceProp properties;
   STRIPE_CUDA_CHECK(cudaGetDeviceProperties(&properties, id));
-  return properties.name;
+  return {"cuda", properties.name, properties.integrated != 0, properties.asyncEngineCount};
 }
 
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(int id) : id_(id), info_{"cuda", device_name(id)} {
+  explicit CudaDevice(int id) : id_(id), info_(describe(id)) {
     // Makes the context now, and finds out whether there is code for this architecture.
     prepare(Operation{});
   }
@@ -218,6 +218,18 @@ class CudaDevice final : public Device {
                                       bool read_only) override {
     throw_if_cuda_failed();
     return std::make_unique<CudaPageLock>(id_, data, size_bytes, read_only);
+  }
+
+  std::byte* mapped_address(const std::byte* host) const noexcept override {
+    try {
+      const CudaContextScope scope(id_);
+      void* address = nullptr;
+      if (cudaHostGetDevicePointer(&address, const_cast<std::byte*>(host), 0) == cudaSuccess)
+        return static_cast<std::byte*>(address);
+      cudaGetLastError();  // sticks until it is asked for
+    } catch (const DeviceError&) {
+    }
+    return nullptr;
   }
 
   void prepare(const Operation& operation) override {

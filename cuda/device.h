@@ -53,10 +53,11 @@ struct CopyJob {
   CopyDirection direction;
 };
 
-/// A stripe for a kernel: the same layout and rectangle in both images, which lie in device
-/// memory.
+/// A stripe for a kernel: the same layout and rectangle in both images, each of which lies in
+/// device memory or is reached by Device::mapped_address.
 ///
-/// Units:   `area` in luma samples of the whole picture that `input` and `output` view.
+/// Units:   `area` in luma samples of the whole picture that `input` and `output` view. Pitches may
+///          be negative.
 /// Owner:   the caller keeps both images' memory alive until the queue has passed the kernel. The
 ///          images do not overlap.
 struct KernelJob {
@@ -64,6 +65,7 @@ struct KernelJob {
   ConstImage input;
   Image output;
   Rect area;
+  bool over_link = false;  ///< an image is host memory: the kernel is as slow as the link
 };
 
 /// Work in order: each piece begins when the one before is done. Several queues of a device run
@@ -105,8 +107,10 @@ class PageLock {
 
 /// What a device is, for people.
 struct DeviceInfo {
-  std::string backend;  ///< "cuda" or "host"
-  std::string name;     ///< for CUDA the product's name
+  std::string backend;         ///< "cuda" or "host"
+  std::string name;            ///< for CUDA the product's name
+  bool shares_memory = false;  ///< the CPU's memory is its own: copying there gains nothing
+  int copy_engines = 0;        ///< copies that run beside each other and beside kernels
 };
 
 /// A device and what it offers: memory, in-order queues, events, kernels.
@@ -147,6 +151,12 @@ class Device {
   /// Source:  CUDA Runtime API, cudaHostRegister.
   virtual std::unique_ptr<PageLock> page_lock(const std::byte* data, std::size_t size_bytes,
                                               bool read_only) = 0;
+
+  /// Where kernels of this device find host memory that is page-locked for it; nullptr where they
+  /// can't reach it. The host device reaches all memory.
+  ///
+  /// Source:  CUDA Runtime API, cudaHostGetDevicePointer.
+  virtual std::byte* mapped_address(const std::byte* host) const noexcept = 0;
 
   /// Loads the kernel that `operation` needs, so that the first frame does not pay for it.
   virtual void prepare(const Operation& operation) = 0;

@@ -4,34 +4,28 @@
 #include <stdexcept>
 #include <string>
 
-#include "cuda/frame_layout.h"
-
 namespace stripe {
 
 // What one frame in flight needs. `busy` hands the slot over between the submitting and the waiting
 // thread; all else is the submitting thread's until then.
 struct Engine::Slot {
-  Slot(Device& device, const FrameShape& shape, int stream_count)
-      : layout(make_frame_layout(shape.layout, shape.width, shape.height)),
-        input(device.allocate(layout.size_bytes)),
-        output(device.allocate(layout.size_bytes)),
-        input_image(view_of(layout, input->data())),
-        output_image(view_of(layout, output->data())) {
-    for (int i = 0; i < stream_count; ++i) streams.push_back({device.create_event(), false});
-  }
-
   struct Stream {
     std::unique_ptr<Event> done;
     bool used;
   };
 
-  const FrameLayout layout;
-  const std::unique_ptr<DeviceMemory> input;
-  const std::unique_ptr<DeviceMemory> output;
-  const Image input_image;
-  const Image output_image;
-  PinnedBlock input_staging;
-  PinnedBlock output_staging;
+  // One side of the frame: where it lies for the CPU's copies and the copy engines, and where for
+  // kernels. They are the same memory where it is mapped.
+  struct Side {
+    PinnedBlock staging;
+    std::unique_ptr<DeviceMemory> memory;
+    Image host;
+    Image kernel;
+    bool copied = false;
+  };
+
+  Side input;
+  Side output;
   std::vector<Stream> streams;
   std::vector<Rect> stripes;  // of output that is staged: copied to its place as they come in
   std::size_t first_stream = 0;
@@ -41,9 +35,10 @@ struct Engine::Slot {
 
 namespace {
 
-void check(const FrameShape& shape, const EngineOptions& options) {
+FrameLayout checked_layout(const FrameShape& shape, const EngineOptions& options) {
   if (shape.width < 1 || shape.height < 1 || options.stream_count < 1 || options.depth < 1)
     throw std::invalid_argument("an engine needs a size, a stream and a frame in flight");
+  return make_frame_layout(shape.layout, shape.width, shape.height);
 }
 
 void add(std::atomic<std::uint64_t>& counter, std::uint64_t amount) {
@@ -57,16 +52,33 @@ CopyJob copy_area(const Plane& to, const ConstPlane& from, const PlaneArea& area
   return {t.data, t.pitch_bytes, f.data, f.pitch_bytes, area.row_bytes, area.rows, direction};
 }
 
+// The device only reads what was const.
+Image as_mutable(const ConstImage& image) {
+  Image view;
+  for (std::size_t i = 0; i < image.planes.size(); ++i)
+    view.planes[i] = {const_cast<std::byte*>(image.planes[i].data), image.planes[i].pitch_bytes};
+  return view;
+}
+
 std::uint64_t size_of(const CopyJob& job) { return std::uint64_t{job.row_bytes} * job.rows; }
 
 }  // namespace
 
 Engine::Engine(std::shared_ptr<Device> device, const FrameShape& shape,
                const EngineOptions& options)
-    : device_(std::move(device)), shape_(shape) {
-  check(shape, options);
-  for (int i = 0; i < options.depth; ++i)
-    slots_.push_back(std::make_unique<Slot>(*device_, shape, options.stream_count));
+    : device_(std::move(device)),
+      shape_(shape),
+      layout_(checked_layout(shape, options)),
+      transfer_(options.transfer) {
+  for (int i = 0; i < options.depth; ++i) {
+    Slot& slot = *slots_.emplace_back(std::make_unique<Slot>());
+    if (transfer_ == Transfer::copy) {
+      slot.input.memory = device_->allocate(layout_.size_bytes);
+      slot.output.memory = device_->allocate(layout_.size_bytes);
+    }
+    for (int k = 0; k < options.stream_count; ++k)
+      slot.streams.push_back({device_->create_event(), false});
+  }
   for (int i = 0; i < options.stream_count; ++i) queues_.push_back(device_->create_queue());
 }
 
@@ -93,60 +105,78 @@ Ticket Engine::submit(const FrameJob& job, const FrameParameters& parameters) {
 }
 
 void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters) {
-  const bool output_staged = job.output_access == HostAccess::staged;
-  if (job.input_access == HostAccess::staged) hold_staging(slot.input_staging, input_pool_);
-  if (output_staged) hold_staging(slot.output_staging, output_pool_);
+  hold_sides(slot, job);
   slot.job = job;
-  if (output_staged) slot.stripes = stripes_;
+  if (job.output_access == HostAccess::staged) slot.stripes = stripes_;
   for (Slot::Stream& stream : slot.streams) stream.used = false;
 
   const std::uint64_t n = stripes_.size();
   slot.first_stream = next_ticket_ * n % queues_.size();
   for (std::uint64_t k = 0; k < n; ++k) {
     const std::size_t stream = (slot.first_stream + k) % queues_.size();
-    start_stripe(slot, job, parameters.operation, stripes_[k], *queues_[stream]);
+    start_stripe(slot, parameters.operation, stripes_[k], *queues_[stream]);
     slot.streams[stream].used = true;
   }
   for (std::size_t i = 0; i < queues_.size(); ++i)
     if (slot.streams[i].used) queues_[i]->record(*slot.streams[i].done);
 }
 
-void Engine::start_stripe(Slot& slot, const FrameJob& job, const Operation& operation,
-                          const Rect& stripe, Queue& queue) {
-  upload(slot, job, stripe, queue);
-  queue.launch(operation, {shape_.layout, as_const(slot.input_image), slot.output_image, stripe});
-  download(slot, job, stripe, queue);
+// Where both sides lie for this frame.
+void Engine::hold_sides(Slot& slot, const FrameJob& job) {
+  Slot::Side& in = slot.input;
+  Slot::Side& out = slot.output;
+  in.host = job.input_access == HostAccess::staged ? hold_staging(in.staging, input_pool_)
+                                                   : as_mutable(job.input);
+  out.host = job.output_access == HostAccess::staged ? hold_staging(out.staging, output_pool_)
+                                                     : job.output;
+  in.kernel = find_kernel_side(in.host, in.memory, in.copied);
+  out.kernel = find_kernel_side(out.host, out.memory, out.copied);
 }
 
-void Engine::upload(Slot& slot, const FrameJob& job, const Rect& stripe, Queue& queue) {
-  const bool staged = job.input_access == HostAccess::staged;
-  const Image staging = staged ? view_of(slot.layout, slot.input_staging.data()) : Image{};
+Image Engine::find_kernel_side(const Image& host, std::unique_ptr<DeviceMemory>& memory,
+                               bool& copied) {
+  Image mapped = host;
+  copied = transfer_ == Transfer::copy;
+  for (int p = 0; p < shape_.layout.plane_count && !copied; ++p) {
+    mapped.planes[p].data = device_->mapped_address(host.planes[p].data);
+    copied = mapped.planes[p].data == nullptr;
+  }
+  if (!copied) return mapped;
+  if (!memory) memory = device_->allocate(layout_.size_bytes);
+  return view_of(layout_, memory->data());
+}
+
+void Engine::start_stripe(Slot& slot, const Operation& operation, const Rect& stripe,
+                          Queue& queue) {
+  const Slot::Side& in = slot.input;
+  const Slot::Side& out = slot.output;
+  // Stripe by stripe: the transfer of the one before runs meanwhile.
+  if (slot.job.input_access == HostAccess::staged) stage_input(slot, stripe);
+  if (in.copied)
+    copy_stripe(queue, in.kernel, in.host, stripe, CopyDirection::upload, bytes_uploaded_);
+  queue.launch(operation,
+               {shape_.layout, as_const(in.kernel), out.kernel, stripe, !in.copied || !out.copied});
+  if (out.copied)
+    copy_stripe(queue, out.host, out.kernel, stripe, CopyDirection::download, bytes_downloaded_);
+}
+
+void Engine::stage_input(const Slot& slot, const Rect& stripe) {
   for (int p = 0; p < shape_.layout.plane_count; ++p) {
-    const PlaneArea area = plane_area(shape_.layout, p, stripe);
-    ConstPlane from = job.input.planes[p];
-    if (staged) {
-      // Stripe by stripe: the transfer of the one before runs meanwhile.
-      const CopyJob to_staging = copy_area(staging.planes[p], from, area, CopyDirection::upload);
-      input_pool_->copy(to_staging);
-      add(staged_bytes_, size_of(to_staging));
-      from = {staging.planes[p].data, staging.planes[p].pitch_bytes};
-    }
-    const CopyJob to_device =
-        copy_area(slot.input_image.planes[p], from, area, CopyDirection::upload);
-    queue.copy(to_device);
-    add(bytes_uploaded_, size_of(to_device));
+    const CopyJob job = copy_area(slot.input.host.planes[p], slot.job.input.planes[p],
+                                  plane_area(shape_.layout, p, stripe), CopyDirection::upload);
+    input_pool_->copy(job);
+    add(staged_bytes_, size_of(job));
   }
 }
 
-void Engine::download(Slot& slot, const FrameJob& job, const Rect& stripe, Queue& queue) {
-  const bool staged = job.output_access == HostAccess::staged;
-  const Image to = staged ? view_of(slot.layout, slot.output_staging.data()) : job.output;
-  const ConstImage from = as_const(slot.output_image);
+void Engine::copy_stripe(Queue& queue, const Image& to, const Image& from, const Rect& stripe,
+                         CopyDirection direction, std::atomic<std::uint64_t>& counter) {
+  const ConstImage source = as_const(from);
   for (int p = 0; p < shape_.layout.plane_count; ++p) {
-    const PlaneArea area = plane_area(shape_.layout, p, stripe);
-    const CopyJob to_host = copy_area(to.planes[p], from.planes[p], area, CopyDirection::download);
-    queue.copy(to_host);
-    add(bytes_downloaded_, size_of(to_host));
+    const CopyJob job =
+        copy_area(to.planes[p], source.planes[p], plane_area(shape_.layout, p, stripe), direction);
+    queue.copy(job);
+    add(counter, size_of(job));
   }
 }
 
@@ -178,7 +208,7 @@ void Engine::finish_frame(Slot& slot) {
 }
 
 void Engine::copy_staged_output(const Slot& slot, const Rect& stripe) {
-  const ConstImage from = as_const(view_of(slot.layout, slot.output_staging.data()));
+  const ConstImage from = as_const(slot.output.host);
   for (int p = 0; p < shape_.layout.plane_count; ++p) {
     const PlaneArea area = plane_area(shape_.layout, p, stripe);
     const CopyJob job =
@@ -189,11 +219,13 @@ void Engine::copy_staged_output(const Slot& slot, const Rect& stripe) {
 }
 
 // Staging is taken when it is first needed and kept: frames that are page-locked never pay for it.
-void Engine::hold_staging(PinnedBlock& block, std::unique_ptr<CopyPool>& pool) {
+Image Engine::hold_staging(PinnedBlock& block, std::unique_ptr<CopyPool>& pool) {
   if (!pool) pool = std::make_unique<CopyPool>(CopyPool::useful_helpers());
-  if (block) return;
-  block = device_->allocate_pinned(slots_.front()->layout.size_bytes);
-  staging_block_bytes_.fetch_add(block.size_bytes(), std::memory_order_relaxed);
+  if (!block) {
+    block = device_->allocate_pinned(layout_.size_bytes);
+    staging_block_bytes_.fetch_add(block.size_bytes(), std::memory_order_relaxed);
+  }
+  return view_of(layout_, block.data());
 }
 
 void Engine::update_plan(const FrameParameters& parameters) {

@@ -10,8 +10,10 @@
 #include <optional>
 #include <vector>
 
+#include "cuda/choice.h"
 #include "cuda/copy_pool.h"
 #include "cuda/device.h"
+#include "cuda/frame_layout.h"
 #include "cuda/image.h"
 #include "cuda/operation.h"
 #include "cuda/plan.h"
@@ -32,6 +34,7 @@ struct FrameShape {
 struct EngineOptions {
   int stream_count = 3;  ///< queues, at least 1
   int depth = 1;         ///< most frames in flight, at least 1
+  Transfer transfer = Transfer::copy;
 };
 
 /// What may change from one frame to the next; taken as it is at submit.
@@ -41,9 +44,9 @@ struct FrameParameters {
   Operation operation;
 };
 
-/// How the device reaches a frame's host memory.
+/// Whether the device works on a frame's host memory itself.
 enum class HostAccess {
-  direct,  ///< copied from or to where it lies: page-locked memory, or copies are not asynchronous
+  direct,  ///< where it lies: page-locked memory, or copies are not asynchronous
   staged,  ///< by way of a page-locked block of the engine's, copied on the CPU by several threads
 };
 
@@ -51,7 +54,8 @@ enum class HostAccess {
 ///
 /// Owner:   the caller keeps both until Engine::wait of the ticket has returned. They must not
 ///          overlap.
-/// Units:   pitches of directly accessed planes are positive and at least a row.
+/// Units:   pitches of directly accessed planes are positive and at least a row; where the device
+///          shares the CPU's memory and the engine maps it, any will do.
 struct FrameJob {
   ConstImage input;
   HostAccess input_access;
@@ -74,7 +78,8 @@ struct EngineCounters {
 };
 
 /// Frames in, tickets out: cuts each frame into stripes and runs upload, kernel and download of
-/// stripe k of frame f with n stripes on queue (f * n + k) mod stream_count.
+/// stripe k of frame f with n stripes on queue (f * n + k) mod stream_count. A side of a frame that
+/// is to be mapped and that the device's kernels can't reach is copied.
 ///
 /// Thread:  submit from one thread at a time, wait from one thread at a time; both may run at
 ///          once, and counters() beside them.
@@ -83,8 +88,8 @@ struct EngineCounters {
 ///          the caller's mistakes, and change nothing.
 class Engine {
  public:
-  /// Allocates everything that frames in the steady state need; only staging blocks are taken
-  /// when a frame first needs one.
+  /// Allocates everything that frames in the steady state need; only staging blocks, and in an
+  /// engine that maps device memory, are taken when a frame first needs them.
   Engine(std::shared_ptr<Device> device, const FrameShape& shape, const EngineOptions& options);
   Engine(const Engine&) = delete;
 
@@ -108,13 +113,15 @@ class Engine {
   struct Slot;
 
   void start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters);
-  void start_stripe(Slot& slot, const FrameJob& job, const Operation& operation, const Rect& stripe,
-                    Queue& queue);
-  void upload(Slot& slot, const FrameJob& job, const Rect& stripe, Queue& queue);
-  void download(Slot& slot, const FrameJob& job, const Rect& stripe, Queue& queue);
+  void hold_sides(Slot& slot, const FrameJob& job);
+  Image find_kernel_side(const Image& host, std::unique_ptr<DeviceMemory>& memory, bool& copied);
+  void start_stripe(Slot& slot, const Operation& operation, const Rect& stripe, Queue& queue);
+  void stage_input(const Slot& slot, const Rect& stripe);
+  void copy_stripe(Queue& queue, const Image& to, const Image& from, const Rect& stripe,
+                   CopyDirection direction, std::atomic<std::uint64_t>& counter);
   void finish_frame(Slot& slot);
   void copy_staged_output(const Slot& slot, const Rect& stripe);
-  void hold_staging(PinnedBlock& block, std::unique_ptr<CopyPool>& pool);
+  Image hold_staging(PinnedBlock& block, std::unique_ptr<CopyPool>& pool);
   void update_plan(const FrameParameters& parameters);
   [[noreturn]] void fail(const std::exception& cause);
   void throw_if_failed();
@@ -122,6 +129,8 @@ class Engine {
 
   const std::shared_ptr<Device> device_;
   const FrameShape shape_;
+  const FrameLayout layout_;  // of blocks in device memory, and of those that frames are staged in
+  const Transfer transfer_;
 
   // Used by the submitting thread alone.
   std::vector<Rect> stripes_;

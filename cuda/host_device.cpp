@@ -186,10 +186,13 @@ class HostDevice final : public Device {
     if (size_bytes == 0) throw DeviceError(DeviceErrorKind::refused, "memory of no bytes");
     return std::make_unique<HostPageLock>();
   }
+  std::byte* mapped_address(const std::byte* host) const noexcept override {
+    return const_cast<std::byte*>(host);
+  }
   void prepare(const Operation&) override {}
 
  private:
-  const DeviceInfo info_{"host", "CPU"};
+  const DeviceInfo info_{"host", "CPU", true, 0};
 };
 
 }  // namespace

@@ -11,6 +11,7 @@ namespace stripe {
 enum class StripeLayout {
   rows,     ///< bands of the full width: one contiguous copy each
   columns,  ///< bands of the full height: pitched copies
+  tiles,    ///< a near-square grid: pitched copies
 };
 
 /// The smallest pieces that a picture may be cut into, in luma samples: a stripe never splits a
@@ -39,6 +40,10 @@ StripeUnit stripe_unit(const PixelLayout& layout, bool interlaced);
 ///
 /// Stripe i of n covers the units `[i * L / n, (i + 1) * L / n)` of the cut axis, L units long;
 /// the last one is clipped to the picture. The count is clamped to L, so no stripe is empty.
+///
+/// Tiles: r = floor(sqrt(n)) bands of rows, of which band j is cut into (j + 1) * n / r - j * n / r
+/// columns, n in all. n is clamped to the number of units in the picture, and where it has too few
+/// columns for so few bands, or too few rows for so many, r follows.
 ///
 /// Thread:  any, pure arithmetic.
 /// Errors:  throws std::invalid_argument for values below 1.

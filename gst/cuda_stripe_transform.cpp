@@ -89,6 +89,9 @@ std::shared_ptr<Session> open_session(GstElement* element, const Settings& setti
   stripe::OpenedBackend opened = stripe::open_backend(settings.backend, settings.cuda_device_id);
   auto session = std::make_shared<Session>(std::move(opened.device), settings);
   if (!opened.fallback_reason.empty()) gst_stripe::post_fallback(element, opened.fallback_reason);
+  if (settings.transfer_mode == stripe::TransferMode::mapped &&
+      settings.page_lock == gst_stripe::PageLockMode::off)
+    gst_stripe::post_copied_instead(element);
   return session;
 }
 

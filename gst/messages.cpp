@@ -62,6 +62,12 @@ void post_fallback(GstElement* element, const std::string& reason) {
                         ("set backend=host to silence this, backend=cuda to make it an error"));
 }
 
+void post_copied_instead(GstElement* element) {
+  GST_ELEMENT_INFO(element, RESOURCE, SETTINGS,
+                   ("Frames are copied, not mapped: page-lock=off leaves them pageable."),
+                   ("set page-lock=auto, or transfer-mode=copy to silence this"));
+}
+
 void post_warnings(GstElement* element, const std::vector<MemoryWarning>& warnings) {
   for (const MemoryWarning& warning : warnings)
     gst_element_message_full(

@@ -20,6 +20,9 @@ void post_error(GstElement* element, const std::exception& error);
 /// Says that auto took the host, and why: a warning once a process, afterwards an info message.
 void post_fallback(GstElement* element, const std::string& reason);
 
+/// Says that frames are copied where they were to be mapped, since nothing is page-locked.
+void post_copied_instead(GstElement* element);
+
 /// Says why frames are copied on the CPU.
 void post_warnings(GstElement* element, const std::vector<MemoryWarning>& warnings);
 

@@ -28,12 +28,22 @@ std::string allocator_name(const GstMemory* memory) {
 
 }  // namespace
 
-PageLocking::PageLocking(PageLockMode mode, std::shared_ptr<stripe::Device> device,
+PageLocking::PageLocking(PageLockMode mode, stripe::Transfer transfer,
+                         std::shared_ptr<stripe::Device> device,
                          std::shared_ptr<stripe::LockBudget> budget)
-    : mode_(mode), device_(std::move(device)), budget_(std::move(budget)) {}
+    : mode_(mode),
+      any_memory_will_do_(mode == PageLockMode::automatic && transfer == stripe::Transfer::mapped &&
+                          !device->needs_page_lock()),
+      device_(std::move(device)),
+      budget_(std::move(budget)) {}
 
 MemoryClaim PageLocking::claim(const FrameView& view) {
   MemoryClaim claim;
+  if (any_memory_will_do_) {
+    claim.access = HostAccess::direct;
+    claim.pinned = is_all_pinned(view);
+    return claim;
+  }
   // A device's copies go down in memory only; the CPU turns such pictures round while staging.
   if (mode_ == PageLockMode::stage || !view.rows_go_down()) return claim;
   if (mode_ == PageLockMode::off) {
@@ -47,6 +57,14 @@ MemoryClaim PageLocking::claim(const FrameView& view) {
   claim.access = HostAccess::direct;
   claim.pinned = true;
   return claim;
+}
+
+bool PageLocking::is_all_pinned(const FrameView& view) const {
+  if (view.is_merged()) return false;
+  for (const GstMapInfo& map : view.maps())
+    if (map.memory && !(is_allocator_memory(map.memory) && is_pinned_memory(map.memory, *device_)))
+      return false;
+  return true;
 }
 
 bool PageLocking::claim_memories(const FrameView& view, MemoryClaim& claim) {

@@ -47,7 +47,7 @@ struct MemoryClaim {
 /// Thread:  any.
 class PageLocking {
  public:
-  PageLocking(PageLockMode mode, std::shared_ptr<stripe::Device> device,
+  PageLocking(PageLockMode mode, stripe::Transfer transfer, std::shared_ptr<stripe::Device> device,
               std::shared_ptr<stripe::LockBudget> budget);
   PageLocking(const PageLocking&) = delete;
 
@@ -60,6 +60,7 @@ class PageLocking {
   std::vector<MemoryWarning> take_warnings() noexcept;
 
  private:
+  bool is_all_pinned(const FrameView& view) const;
   bool claim_memories(const FrameView& view, MemoryClaim& claim);
   bool claim_memory(const FrameView& view, const GstMapInfo& map, stripe::LockUse& use);
   bool claim_allocator_memory(GstMemory* memory);
@@ -69,6 +70,7 @@ class PageLocking {
   void tell(GstResourceError code, const std::string& cause, const char* hint);
 
   const PageLockMode mode_;
+  const bool any_memory_will_do_;
   const std::shared_ptr<stripe::Device> device_;
   const std::shared_ptr<stripe::LockBudget> budget_;
   std::mutex mutex_;  // a leaf; guards both below

@@ -11,9 +11,6 @@ constexpr auto while_playing = static_cast<GParamFlags>(G_PARAM_READWRITE | G_PA
                                                         GST_PARAM_MUTABLE_PLAYING);
 constexpr auto read_only = static_cast<GParamFlags>(G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
 
-constexpr int default_stream_count = 3;
-constexpr int stripes_of_a_single_frame = 3;
-
 GType register_enum(const char* name, const GEnumValue* values) {
   const GType type = g_enum_register_static(name, values);
   gst_type_mark_as_plugin_api(type, static_cast<GstPluginAPIFlags>(0));
@@ -35,6 +32,7 @@ GType stripe_layout_type() {
   static const GEnumValue values[] = {
       {static_cast<gint>(stripe::StripeLayout::rows), "Bands of the full width", "rows"},
       {static_cast<gint>(stripe::StripeLayout::columns), "Bands of the full height", "columns"},
+      {static_cast<gint>(stripe::StripeLayout::tiles), "A near-square grid", "tiles"},
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaStripeLayout", values);
@@ -64,6 +62,19 @@ GType page_lock_type() {
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaStripePageLock", values);
+  return type;
+}
+
+GType transfer_mode_type() {
+  static const GEnumValue values[] = {
+      {static_cast<gint>(stripe::TransferMode::automatic),
+       "Mapped where the device works in the CPU's memory, else copied", "auto"},
+      {static_cast<gint>(stripe::TransferMode::copy), "Copied to the device and back", "copy"},
+      {static_cast<gint>(stripe::TransferMode::mapped),
+       "Kernels read and write the page-locked frames themselves", "mapped"},
+      {0, nullptr, nullptr},
+  };
+  static const GType type = register_enum("GstCudaStripeTransferMode", values);
   return type;
 }
 
@@ -98,6 +109,10 @@ void install_ready_properties(GObjectClass* klass) {
           g_param_spec_uint("async-depth", "Asynchronous depth",
                             "Most frames in flight (1: each is finished before the next is taken)",
                             1, 16, 3, in_ready));
+  install(klass, Property::transfer_mode,
+          g_param_spec_enum("transfer-mode", "Transfer mode", "How frames reach the device",
+                            transfer_mode_type(),
+                            static_cast<gint>(stripe::TransferMode::automatic), in_ready));
 }
 
 void install_playing_properties(GObjectClass* klass) {
@@ -119,13 +134,9 @@ void install_playing_properties(GObjectClass* klass) {
 
 }  // namespace
 
-int Settings::chosen_stream_count() const {
-  return stream_count ? static_cast<int>(stream_count) : default_stream_count;
-}
-
-int Settings::chosen_stripe_count() const {
-  if (stripe_count) return static_cast<int>(stripe_count);
-  return async_depth == 1 ? stripes_of_a_single_frame : 1;
+stripe::ChoiceRequest Settings::choice_request() const {
+  return {static_cast<int>(stream_count), static_cast<int>(stripe_count),
+          static_cast<int>(async_depth), transfer_mode, page_lock != PageLockMode::off};
 }
 
 void install_properties(GObjectClass* klass) {
@@ -167,6 +178,9 @@ bool set_setting(Settings& settings, Property property, const GValue* value) {
     case Property::async_depth:
       settings.async_depth = g_value_get_uint(value);
       return true;
+    case Property::transfer_mode:
+      settings.transfer_mode = static_cast<stripe::TransferMode>(g_value_get_enum(value));
+      return true;
     case Property::stats:
       break;
   }
@@ -201,6 +215,9 @@ bool get_setting(const Settings& settings, Property property, GValue* value) {
       return true;
     case Property::async_depth:
       g_value_set_uint(value, settings.async_depth);
+      return true;
+    case Property::transfer_mode:
+      g_value_set_enum(value, static_cast<gint>(settings.transfer_mode));
       return true;
     case Property::stats:
       break;

@@ -4,6 +4,7 @@
 #include <gst/gst.h>
 
 #include "cuda/backend.h"
+#include "cuda/choice.h"
 #include "cuda/operation.h"
 #include "cuda/plan.h"
 #include "gst/page_locking.h"
@@ -22,13 +23,10 @@ struct Settings {
   PageLockMode page_lock = PageLockMode::automatic;
   guint64 max_pinned_bytes = 0;
   guint async_depth = 3;
+  stripe::TransferMode transfer_mode = stripe::TransferMode::automatic;
 
-  /// Streams to create; 0 stands for 3.
-  int chosen_stream_count() const;
-
-  /// Stripes to cut a frame into; 0 stands for 3 where one frame at a time is in flight, else for 1:
-  /// then frames overlap each other, and larger copies are faster.
-  int chosen_stripe_count() const;
+  /// What is left to be chosen, and what is not.
+  stripe::ChoiceRequest choice_request() const;
 };
 
 enum class Property : guint {
@@ -41,6 +39,7 @@ enum class Property : guint {
   page_lock,
   max_pinned_bytes,
   async_depth,
+  transfer_mode,
   stats,
 };
 

@@ -21,6 +21,13 @@ void raise_to(std::atomic<Count>& peak, Count value) noexcept {
   }
 }
 
+// The stripe count may change while playing: what would be chosen is kept for when it is 0.
+stripe::Choice choose(const Settings& settings, const stripe::Device& device) {
+  stripe::ChoiceRequest request = settings.choice_request();
+  request.stripe_count = 0;
+  return stripe::choose(request, device.info());
+}
+
 }  // namespace
 
 Frame::Frame(std::shared_ptr<Session> session, BufferRef input, BufferRef output)
@@ -60,11 +67,11 @@ void Frame::release() noexcept {
 
 Session::Session(std::shared_ptr<stripe::Device> device, const Settings& settings)
     : device_(std::move(device)),
-      stream_count_(settings.chosen_stream_count()),
+      choice_(choose(settings, *device_)),
       depth_(static_cast<int>(settings.async_depth)),
       budget_(std::make_shared<stripe::LockBudget>(settings.max_pinned_bytes)),
       allocator_(pinned_allocator_new(budget_, device_->pinned())),
-      locking_(settings.page_lock, device_, budget_) {}
+      locking_(settings.page_lock, choice_.transfer, device_, budget_) {}
 
 Session::~Session() {
   // What this session registered is charged to it alone: the next one could not let it go.
@@ -88,8 +95,8 @@ void Session::set_format(const GstVideoInfo& info) {
   const stripe::FrameShape shape = frame_shape_of(info);
   // The old engine goes first: two would need twice the device memory.
   take_engine().reset();
-  auto engine = std::make_unique<stripe::Engine>(device_, shape,
-                                                 stripe::EngineOptions{stream_count_, depth_});
+  auto engine = std::make_unique<stripe::Engine>(
+      device_, shape, stripe::EngineOptions{choice_.stream_count, depth_, choice_.transfer});
   for (const stripe::Effect effect : all_effects) {
     stripe::Operation& operation = operations_[static_cast<std::size_t>(effect)];
     operation = stripe::prepare_operation(effect, shape.layout, colorimetry_of(info));
@@ -107,13 +114,17 @@ std::unique_ptr<Frame> Session::start(BufferRef input, BufferRef output, const S
   frame->to_.emplace(frame->output_.get(), info_, GST_MAP_WRITE, locking_);
   const Frame::Side& from = *frame->from_;
   const Frame::Side& to = *frame->to_;
-  const stripe::FrameParameters parameters{settings.stripe_layout, settings.chosen_stripe_count(),
+  const stripe::FrameParameters parameters{settings.stripe_layout, stripe_count(settings),
                                            operations_[static_cast<std::size_t>(settings.effect)]};
   frame->ticket_ = engine_->submit(
       {as_const(from.view.image()), from.claim.access, to.view.image(), to.claim.access},
       parameters);
   count_started(*frame);
   return frame;
+}
+
+int Session::stripe_count(const Settings& settings) const noexcept {
+  return settings.stripe_count ? static_cast<int>(settings.stripe_count) : choice_.stripe_count;
 }
 
 void Session::count_started(const Frame& frame) noexcept {
@@ -142,7 +153,8 @@ Stats Session::stats() const {
   stats.registrations = budget_->registrations();
   stats.refusals = budget_->refusals();
   stats.evictions = budget_->evictions();
-  stats.streams = static_cast<guint>(stream_count_);
+  stats.transfer_mode = name_of(choice_.transfer);
+  stats.streams = static_cast<guint>(choice_.stream_count);
   stats.upstream_uses_pool = upstream_uses_pool_;
   const std::lock_guard lock(engine_mutex_);
   stats.bytes_uploaded = finished_.bytes_uploaded;

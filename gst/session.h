@@ -109,12 +109,13 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   friend class Frame;
 
+  int stripe_count(const Settings& settings) const noexcept;
   void count_started(const Frame& frame) noexcept;
   void count_finished() noexcept { frames_in_flight_.fetch_sub(1, std::memory_order_relaxed); }
   std::unique_ptr<stripe::Engine> take_engine();
 
   const std::shared_ptr<stripe::Device> device_;
-  const int stream_count_;
+  const stripe::Choice choice_;
   const int depth_;
   const std::shared_ptr<stripe::LockBudget> budget_;
   GstAllocator* const allocator_;

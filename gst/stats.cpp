@@ -24,6 +24,7 @@ GstStructure* to_structure(const Stats& s) {
       "pinned-bytes-peak", G_TYPE_UINT64, guint64{s.pinned_bytes_peak},        //
       "staged-bytes", G_TYPE_UINT64, guint64{s.staged_bytes},                  //
       "frames-dropped", G_TYPE_UINT64, guint64{s.frames_dropped},              //
+      "transfer-mode", G_TYPE_STRING, s.transfer_mode.c_str(),                 //
       "frames-in-flight", G_TYPE_UINT, s.frames_in_flight,                     //
       "frames-in-flight-peak", G_TYPE_UINT, s.frames_in_flight_peak,           //
       "upstream-uses-pool", G_TYPE_BOOLEAN, static_cast<gboolean>(s.upstream_uses_pool), nullptr);

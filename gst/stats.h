@@ -28,6 +28,7 @@ struct Stats {
   std::uint64_t evictions = 0;
   std::uint64_t staged_bytes = 0;    ///< copied on the CPU, both ways
   std::uint64_t frames_dropped = 0;  ///< by QoS, a flush or downstream's refusal
+  std::string transfer_mode;
   guint frames_in_flight = 0;
   guint frames_in_flight_peak = 0;
   guint stripes_per_frame = 0;

@@ -85,6 +85,7 @@ class BookedDevice final : public stripe::Device {
   bool is_page_locked(const std::byte* data, std::size_t size_bytes) const noexcept override;
   std::unique_ptr<stripe::PageLock> page_lock(const std::byte* data, std::size_t size_bytes,
                                               bool read_only) override;
+  std::byte* mapped_address(const std::byte*) const noexcept override { return nullptr; }
   void prepare(const stripe::Operation&) override {}
 
  private:

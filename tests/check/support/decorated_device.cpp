@@ -12,6 +12,7 @@ using stripe::DeviceErrorKind;
 
 void Script::disarm() {
   fail_at = most_delay_us = work_delay_kib = synchronize_delay_us = 0;
+  unmapped_one_in = 0;
   fail_ever_after = fail_this_kind = false;
   calls_ = 0;
 }
@@ -34,6 +35,11 @@ bool Script::is_to_fail(Call kind) {
   if (fail_at == 0 || (fail_this_kind && kind != fail_kind)) return false;
   const int n = ++calls_;
   return n == fail_at || (fail_ever_after && n > fail_at);
+}
+
+bool Script::is_unmapped() {
+  const int one_in = unmapped_one_in;
+  return one_in > 0 && random_up_to(one_in - 1) == 0;
 }
 
 int Script::random_up_to(int most) {
@@ -189,6 +195,10 @@ class DecoratedDevice final : public stripe::Device {
   }
   bool is_page_locked(const std::byte* data, std::size_t size_bytes) const noexcept override {
     return inner_->is_page_locked(data, size_bytes);
+  }
+
+  std::byte* mapped_address(const std::byte* host) const noexcept override {
+    return script_->is_unmapped() ? nullptr : inner_->mapped_address(host);
   }
 
   void prepare(const stripe::Operation& operation) override { inner_->prepare(operation); }

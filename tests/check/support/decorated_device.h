@@ -47,6 +47,9 @@ class Script {
   int most_delay_us = 0;         ///< callers sleep at random up to this long
   int work_delay_kib = 0;        ///< before each piece of work a queue copies up to so much in vain
   int synchronize_delay_us = 0;  ///< synchronize returns so much too late
+  /// Kernels can't reach host memory so often, at random; 1: never can, 0: always can. May change
+  /// between frames.
+  std::atomic<int> unmapped_one_in{0};
 
   /// Forgets the plan and the count of calls.
   void disarm();
@@ -62,8 +65,10 @@ class Script {
  private:
   friend class Live;
   friend class DecoratedQueue;
+  friend class DecoratedDevice;
 
   bool is_to_fail(Call kind);
+  bool is_unmapped();
   int random_up_to(int most);
   void log_launch(int queue, const stripe::Rect& area);
 
