@@ -3,6 +3,8 @@
 
 #include <cuda.h>
 
+#include <exception>
+
 namespace stripe {
 
 /// Makes a device current for its scope and then puts back the context that the calling thread
@@ -25,6 +27,17 @@ class CudaContextScope {
 
   CUcontext previous_ = nullptr;
 };
+
+/// Runs the clean-up of a destructor with the device current. Where it can't be made current (the
+/// process ends, the context is gone), there is nothing left to clean up.
+template <typename Cleanup>
+void with_cuda_device(int device_id, Cleanup cleanup) noexcept {
+  try {
+    const CudaContextScope scope(device_id);
+    cleanup();
+  } catch (const std::exception&) {
+  }
+}
 
 /// The whole allocation or registration that an address of page-locked host memory belongs to.
 ///

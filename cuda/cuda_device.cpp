@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "cuda/cuda_clock.h"
 #include "cuda/cuda_context.h"
 #include "cuda/cuda_error.h"
 #include "cuda/cuda_kernels.h"
@@ -13,17 +14,6 @@
 namespace stripe {
 
 namespace {
-
-// Runs the clean-up of a destructor with the device current. Where it can't be made current (the
-// process ends, the context is gone), there is nothing left to clean up.
-template <typename Cleanup>
-void with_device(int device_id, Cleanup cleanup) noexcept {
-  try {
-    const CudaContextScope scope(device_id);
-    cleanup();
-  } catch (const std::exception&) {
-  }
-}
 
 class CudaMemory final : public DeviceMemory {
  public:
@@ -34,7 +24,7 @@ class CudaMemory final : public DeviceMemory {
   }
   CudaMemory(const CudaMemory&) = delete;
   ~CudaMemory() override {
-    with_device(device_id_, [this] { STRIPE_CUDA_WARN(cudaFree(data_)); });
+    with_cuda_device(device_id_, [this] { STRIPE_CUDA_WARN(cudaFree(data_)); });
   }
 
   std::byte* data() const noexcept override { return static_cast<std::byte*>(data_); }
@@ -54,7 +44,7 @@ class CudaEvent final : public Event {
   }
   CudaEvent(const CudaEvent&) = delete;
   ~CudaEvent() override {
-    with_device(device_id_, [this] { STRIPE_CUDA_WARN(cudaEventDestroy(event_)); });
+    with_cuda_device(device_id_, [this] { STRIPE_CUDA_WARN(cudaEventDestroy(event_)); });
   }
 
   void wait() override {
@@ -83,7 +73,7 @@ class CudaQueue final : public Queue {
   }
   CudaQueue(const CudaQueue&) = delete;
   ~CudaQueue() override {
-    with_device(device_id_, [this] {
+    with_cuda_device(device_id_, [this] {
       STRIPE_CUDA_WARN(cudaStreamSynchronize(stream_));
       STRIPE_CUDA_WARN(cudaStreamDestroy(stream_));
     });
@@ -113,6 +103,12 @@ class CudaQueue final : public Queue {
     throw_if_cuda_failed();
     const CudaContextScope scope(device_id_);
     STRIPE_CUDA_CHECK(cudaEventRecord(static_cast<CudaEvent&>(event).get(), stream_));
+  }
+
+  void stamp(Stamp& stamp) override {
+    throw_if_cuda_failed();
+    const CudaContextScope scope(device_id_);
+    STRIPE_CUDA_CHECK(cudaEventRecord(static_cast<CudaStamp&>(stamp).get(), stream_));
   }
 
   void synchronize() override {
@@ -151,7 +147,7 @@ class CudaPageLock final : public PageLock {
   bool unlock() noexcept override {
     if (!data_) return true;
     bool done = false;
-    with_device(device_id_, [&] {
+    with_cuda_device(device_id_, [&] {
       const cudaError_t status = cudaHostUnregister(data_);
       done = status == cudaSuccess;
       warn_cuda(status, "cudaHostUnregister");
@@ -199,6 +195,8 @@ class CudaDevice final : public Device {
   }
   std::unique_ptr<Queue> create_queue() override { return std::make_unique<CudaQueue>(id_); }
   std::unique_ptr<Event> create_event() override { return std::make_unique<CudaEvent>(id_); }
+  std::unique_ptr<Stamp> create_stamp() override { return std::make_unique<CudaStamp>(id_); }
+  std::unique_ptr<DeviceClock> create_clock() override { return create_cuda_clock(id_); }
   PinnedCache& pinned() noexcept override { return pinned_cache(); }
   bool needs_page_lock() const noexcept override { return true; }
 
@@ -223,6 +221,8 @@ class CudaDevice final : public Device {
   std::byte* mapped_address(const std::byte* host) const noexcept override {
     try {
       const CudaContextScope scope(id_);
+      // Asked first, as a refusal below counts as an error with whoever watches the driver.
+      if (find_cuda_host_range(host).size_bytes == 0) return nullptr;
       void* address = nullptr;
       if (cudaHostGetDevicePointer(&address, const_cast<std::byte*>(host), 0) == cudaSuccess)
         return static_cast<std::byte*>(address);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cuda/error.h"
+#include "cuda/host_clock.h"
 #include "cuda/image.h"
 #include "cuda/operation.h"
 #include "cuda/pinned.h"
@@ -33,6 +34,30 @@ class Event {
   /// was never recorded. Does not spin.
   /// Errors:  throws DeviceError; it may name a failure of any work queued earlier.
   virtual void wait() = 0;
+};
+
+/// A point in a queue's work whose time is taken when the queue passes it.
+///
+/// Owner:   the caller; alive until the queue has passed it.
+class Stamp {
+ public:
+  virtual ~Stamp() = default;
+};
+
+/// Tells when stamps were passed, on the host's clock.
+///
+/// Thread:  one at a time.
+/// Errors:  throws DeviceError.
+class DeviceClock {
+ public:
+  virtual ~DeviceClock() = default;
+
+  /// Sets the device's clock by the host's: what is told until the next call is right to some
+  /// microseconds. Waits for the device for about as long.
+  virtual void anchor() = 0;
+
+  /// When a stamp was passed; work queued behind it is known to be done.
+  virtual Time time_of(const Stamp& stamp) = 0;
 };
 
 /// Which way a copy goes.
@@ -87,6 +112,9 @@ class Queue {
   /// Marks this point of the queue; an earlier mark of the same event is forgotten.
   virtual void record(Event& event) = 0;
 
+  /// Takes the time at this point of the queue.
+  virtual void stamp(Stamp& stamp) = 0;
+
   /// Returns when the queue is empty.
   virtual void synchronize() = 0;
 };
@@ -125,6 +153,8 @@ class Device {
   virtual std::unique_ptr<DeviceMemory> allocate(std::size_t size_bytes) = 0;
   virtual std::unique_ptr<Queue> create_queue() = 0;
   virtual std::unique_ptr<Event> create_event() = 0;
+  virtual std::unique_ptr<Stamp> create_stamp() = 0;
+  virtual std::unique_ptr<DeviceClock> create_clock() = 0;
 
   /// Where blocks come from that this device copies from and to without waiting.
   ///

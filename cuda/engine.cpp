@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/engine.h"
 
+#include <array>
 #include <stdexcept>
 #include <string>
 
@@ -24,10 +25,18 @@ struct Engine::Slot {
     bool copied = false;
   };
 
+  // Taken on the stripe's stream before the upload, the kernel and the download, and at the end.
+  struct Stamps {
+    std::array<std::unique_ptr<Stamp>, 4> at;
+  };
+
   Side input;
   Side output;
   std::vector<Stream> streams;
-  std::vector<Rect> stripes;  // of output that is staged: copied to its place as they come in
+  std::vector<Rect> stripes;
+  bool timed = false;
+  std::vector<Stamps> stamps;  // kept for the next frame that is timed
+  FrameTimes times;
   std::size_t first_stream = 0;
   FrameJob job{};
   std::atomic<bool> busy{false};
@@ -50,6 +59,16 @@ CopyJob copy_area(const Plane& to, const ConstPlane& from, const PlaneArea& area
   const Plane t = sub_plane(to, area);
   const ConstPlane f = sub_plane(from, area);
   return {t.data, t.pitch_bytes, f.data, f.pitch_bytes, area.row_bytes, area.rows, direction};
+}
+
+std::uint64_t stripe_bytes(const PixelLayout& layout, const std::vector<Rect>& stripes) {
+  std::uint64_t bytes = 0;
+  for (const Rect& stripe : stripes)
+    for (int p = 0; p < layout.plane_count; ++p) {
+      const PlaneArea area = plane_area(layout, p, stripe);
+      bytes += std::uint64_t{area.row_bytes} * area.rows;
+    }
+  return bytes;
 }
 
 // The device only reads what was const.
@@ -107,18 +126,20 @@ Ticket Engine::submit(const FrameJob& job, const FrameParameters& parameters) {
 void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters) {
   hold_sides(slot, job);
   slot.job = job;
-  if (job.output_access == HostAccess::staged) slot.stripes = stripes_;
+  slot.stripes = stripes_;
+  begin_timing(slot, parameters.timed);
   for (Slot::Stream& stream : slot.streams) stream.used = false;
 
   const std::uint64_t n = stripes_.size();
   slot.first_stream = next_ticket_ * n % queues_.size();
   for (std::uint64_t k = 0; k < n; ++k) {
     const std::size_t stream = (slot.first_stream + k) % queues_.size();
-    start_stripe(slot, parameters.operation, stripes_[k], *queues_[stream]);
+    start_stripe(slot, parameters.operation, k, *queues_[stream]);
     slot.streams[stream].used = true;
   }
   for (std::size_t i = 0; i < queues_.size(); ++i)
     if (slot.streams[i].used) queues_[i]->record(*slot.streams[i].done);
+  if (slot.timed) slot.times.submit.end = now();
 }
 
 // Where both sides lie for this frame.
@@ -146,27 +167,54 @@ Image Engine::find_kernel_side(const Image& host, std::unique_ptr<DeviceMemory>&
   return view_of(layout_, memory->data());
 }
 
-void Engine::start_stripe(Slot& slot, const Operation& operation, const Rect& stripe,
+void Engine::start_stripe(Slot& slot, const Operation& operation, std::size_t number,
                           Queue& queue) {
   const Slot::Side& in = slot.input;
   const Slot::Side& out = slot.output;
+  const Rect& stripe = slot.stripes[number];
+  const auto stamp = [&](std::size_t place) {
+    if (slot.timed) queue.stamp(*slot.stamps[number].at[place]);
+  };
   // Stripe by stripe: the transfer of the one before runs meanwhile.
   if (slot.job.input_access == HostAccess::staged) stage_input(slot, stripe);
+  stamp(0);
   if (in.copied)
     copy_stripe(queue, in.kernel, in.host, stripe, CopyDirection::upload, bytes_uploaded_);
+  stamp(1);
   queue.launch(operation,
                {shape_.layout, as_const(in.kernel), out.kernel, stripe, !in.copied || !out.copied});
+  stamp(2);
   if (out.copied)
     copy_stripe(queue, out.host, out.kernel, stripe, CopyDirection::download, bytes_downloaded_);
+  stamp(3);
 }
 
-void Engine::stage_input(const Slot& slot, const Rect& stripe) {
-  for (int p = 0; p < shape_.layout.plane_count; ++p) {
-    const CopyJob job = copy_area(slot.input.host.planes[p], slot.job.input.planes[p],
-                                  plane_area(shape_.layout, p, stripe), CopyDirection::upload);
-    input_pool_->copy(job);
-    add(staged_bytes_, size_of(job));
+void Engine::begin_timing(Slot& slot, bool timed) {
+  slot.timed = timed;
+  if (!timed) return;
+  if (!clock_) clock_ = device_->create_clock();
+  while (slot.stamps.size() < slot.stripes.size()) {
+    Slot::Stamps& stamps = slot.stamps.emplace_back();
+    for (std::unique_ptr<Stamp>& stamp : stamps.at) stamp = device_->create_stamp();
   }
+  slot.times = {};
+  slot.times.submit.begin = now();
+}
+
+// A copy on the CPU.
+void Engine::stage(CopyPool& pool, const CopyJob& job, Slot& slot) {
+  const Time begin = slot.timed ? now() : 0;
+  pool.copy(job);
+  if (slot.timed) slot.times.staging.push_back({begin, now()});
+  add(staged_bytes_, size_of(job));
+}
+
+void Engine::stage_input(Slot& slot, const Rect& stripe) {
+  for (int p = 0; p < shape_.layout.plane_count; ++p)
+    stage(*input_pool_,
+          copy_area(slot.input.host.planes[p], slot.job.input.planes[p],
+                    plane_area(shape_.layout, p, stripe), CopyDirection::upload),
+          slot);
 }
 
 void Engine::copy_stripe(Queue& queue, const Image& to, const Image& from, const Rect& stripe,
@@ -180,13 +228,15 @@ void Engine::copy_stripe(Queue& queue, const Image& to, const Image& from, const
   }
 }
 
-void Engine::wait(Ticket ticket) {
+void Engine::wait(Ticket ticket, FrameTimes* times) {
   throw_if_failed();
   Slot& slot = *slots_[ticket % slots_.size()];
   if (!slot.busy.load(std::memory_order_acquire))
     throw std::logic_error("waiting for a frame that is not in flight");
   try {
+    const Time begin = slot.timed ? now() : 0;
     finish_frame(slot);
+    if (slot.timed && times) *times = collect_times(slot, begin);
   } catch (const std::exception& cause) {
     fail(cause);
   }
@@ -207,15 +257,33 @@ void Engine::finish_frame(Slot& slot) {
     if (stream.used) stream.done->wait();
 }
 
-void Engine::copy_staged_output(const Slot& slot, const Rect& stripe) {
+void Engine::copy_staged_output(Slot& slot, const Rect& stripe) {
   const ConstImage from = as_const(slot.output.host);
-  for (int p = 0; p < shape_.layout.plane_count; ++p) {
-    const PlaneArea area = plane_area(shape_.layout, p, stripe);
-    const CopyJob job =
-        copy_area(slot.job.output.planes[p], from.planes[p], area, CopyDirection::download);
-    output_pool_->copy(job);
-    add(staged_bytes_, size_of(job));
+  for (int p = 0; p < shape_.layout.plane_count; ++p)
+    stage(*output_pool_,
+          copy_area(slot.job.output.planes[p], from.planes[p], plane_area(shape_.layout, p, stripe),
+                    CopyDirection::download),
+          slot);
+}
+
+FrameTimes Engine::collect_times(const Slot& slot, Time wait_begin) {
+  FrameTimes times = slot.times;
+  times.wait = {wait_begin, now()};
+  times.transfer = transfer_;
+  clock_->anchor();
+  const std::uint64_t bytes = stripe_bytes(shape_.layout, slot.stripes);
+  if (slot.input.copied) times.bytes_uploaded = bytes;
+  if (slot.output.copied) times.bytes_downloaded = bytes;
+  for (std::size_t k = 0; k < slot.stripes.size(); ++k) {
+    std::array<Time, 4> at;
+    for (std::size_t i = 0; i < at.size(); ++i) at[i] = clock_->time_of(*slot.stamps[k].at[i]);
+    times.stripes.push_back({static_cast<int>(k),
+                             static_cast<int>((slot.first_stream + k) % slot.streams.size()),
+                             slot.input.copied ? Span{at[0], at[1]} : Span{at[1], at[1]},
+                             {at[1], at[2]},
+                             slot.output.copied ? Span{at[2], at[3]} : Span{at[2], at[2]}});
   }
+  return times;
 }
 
 // Staging is taken when it is first needed and kept: frames that are page-locked never pay for it.

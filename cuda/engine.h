@@ -14,6 +14,7 @@
 #include "cuda/copy_pool.h"
 #include "cuda/device.h"
 #include "cuda/frame_layout.h"
+#include "cuda/frame_times.h"
 #include "cuda/image.h"
 #include "cuda/operation.h"
 #include "cuda/plan.h"
@@ -42,6 +43,7 @@ struct FrameParameters {
   StripeLayout stripe_layout = StripeLayout::rows;
   int stripe_count = 1;  ///< clamped to what the frame can be cut into
   Operation operation;
+  bool timed = false;  ///< to be told by wait when what was done; costs some microseconds
 };
 
 /// Whether the device works on a frame's host memory itself.
@@ -88,8 +90,8 @@ struct EngineCounters {
 ///          the caller's mistakes, and change nothing.
 class Engine {
  public:
-  /// Allocates everything that frames in the steady state need; only staging blocks, and in an
-  /// engine that maps device memory, are taken when a frame first needs them.
+  /// Allocates everything that frames in the steady state need; only staging blocks, what timing
+  /// takes, and in an engine that maps device memory, are taken when a frame first needs them.
   Engine(std::shared_ptr<Device> device, const FrameShape& shape, const EngineOptions& options);
   Engine(const Engine&) = delete;
 
@@ -100,9 +102,10 @@ class Engine {
   /// Errors:  throws std::logic_error when `depth` frames were not waited for yet.
   Ticket submit(const FrameJob& job, const FrameParameters& parameters);
 
-  /// Returns when the frame's output is complete. Every ticket is waited for once, in order.
+  /// Returns when the frame's output is complete. Every ticket is waited for once, in order. Fills
+  /// `times` where the frame was submitted to be timed, but for its number and the push.
   /// Errors:  throws std::logic_error for a ticket that is not in flight.
-  void wait(Ticket ticket);
+  void wait(Ticket ticket, FrameTimes* times = nullptr);
 
   /// Loads what `operation` needs; submit does not. An error leaves the engine as it was.
   void prepare(const Operation& operation);
@@ -115,12 +118,15 @@ class Engine {
   void start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters);
   void hold_sides(Slot& slot, const FrameJob& job);
   Image find_kernel_side(const Image& host, std::unique_ptr<DeviceMemory>& memory, bool& copied);
-  void start_stripe(Slot& slot, const Operation& operation, const Rect& stripe, Queue& queue);
-  void stage_input(const Slot& slot, const Rect& stripe);
+  void start_stripe(Slot& slot, const Operation& operation, std::size_t number, Queue& queue);
+  void begin_timing(Slot& slot, bool timed);
+  void stage(CopyPool& pool, const CopyJob& job, Slot& slot);
+  FrameTimes collect_times(const Slot& slot, Time wait_begin);
+  void stage_input(Slot& slot, const Rect& stripe);
   void copy_stripe(Queue& queue, const Image& to, const Image& from, const Rect& stripe,
                    CopyDirection direction, std::atomic<std::uint64_t>& counter);
   void finish_frame(Slot& slot);
-  void copy_staged_output(const Slot& slot, const Rect& stripe);
+  void copy_staged_output(Slot& slot, const Rect& stripe);
   Image hold_staging(PinnedBlock& block, std::unique_ptr<CopyPool>& pool);
   void update_plan(const FrameParameters& parameters);
   [[noreturn]] void fail(const std::exception& cause);
@@ -152,6 +158,8 @@ class Engine {
   // Made when a frame is first staged: one for the submitting thread, one for the waiting one.
   std::unique_ptr<CopyPool> input_pool_;
   std::unique_ptr<CopyPool> output_pool_;
+
+  std::unique_ptr<DeviceClock> clock_;  // made when a frame is first timed
 
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::unique_ptr<Queue>> queues_;  // destroyed first: their work uses the slots

@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -78,6 +79,23 @@ class HostEvent final : public Event {
   const std::shared_ptr<Marks> marks_ = std::make_shared<Marks>();
 };
 
+class HostStamp final : public Stamp {
+ public:
+  const std::shared_ptr<std::atomic<Time>>& time() const noexcept { return time_; }
+
+ private:
+  const std::shared_ptr<std::atomic<Time>> time_ = std::make_shared<std::atomic<Time>>(0);
+};
+
+// The queues' threads read the host's own clock.
+class HostClock final : public DeviceClock {
+ public:
+  void anchor() override {}
+  Time time_of(const Stamp& stamp) override {
+    return static_cast<const HostStamp&>(stamp).time()->load(std::memory_order_acquire);
+  }
+};
+
 struct Launch {
   Operation operation;
   KernelJob job;
@@ -88,11 +106,16 @@ struct Mark {
   std::uint64_t number;
 };
 
-using Command = std::variant<CopyJob, Launch, Mark>;
+struct TakeTime {
+  std::shared_ptr<std::atomic<Time>> time;
+};
+
+using Command = std::variant<CopyJob, Launch, Mark, TakeTime>;
 
 void run(const CopyJob& job) { copy_rows_on_host(job); }
 void run(const Launch& launch) { run_on_host(launch.operation, launch.job); }
 void run(const Mark& mark) { mark.marks->pass(mark.number); }
+void run(const TakeTime& take) { take.time->store(now(), std::memory_order_release); }
 
 class HostQueue final : public Queue {
  public:
@@ -127,6 +150,8 @@ class HostQueue final : public Queue {
       throw;
     }
   }
+
+  void stamp(Stamp& stamp) override { push(TakeTime{static_cast<HostStamp&>(stamp).time()}); }
 
   void synchronize() override {
     std::unique_lock lock(mutex_);
@@ -178,6 +203,8 @@ class HostDevice final : public Device {
   }
   std::unique_ptr<Queue> create_queue() override { return std::make_unique<HostQueue>(); }
   std::unique_ptr<Event> create_event() override { return std::make_unique<HostEvent>(); }
+  std::unique_ptr<Stamp> create_stamp() override { return std::make_unique<HostStamp>(); }
+  std::unique_ptr<DeviceClock> create_clock() override { return std::make_unique<HostClock>(); }
   PinnedCache& pinned() noexcept override { return plain_cache(); }
   bool needs_page_lock() const noexcept override { return false; }
   bool is_page_locked(const std::byte*, std::size_t) const noexcept override { return false; }

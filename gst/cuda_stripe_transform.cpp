@@ -99,6 +99,7 @@ gboolean start(GstBaseTransform* trans) noexcept {
   GstCudaStripeTransform::State& state = state_of(trans);
   gst_clear_caps(&state.refused_caps);
   state.discont_pending = false;
+  state.pushing.reset();
   state.started_pool = nullptr;
   {
     const std::lock_guard lock(state.mutex);
@@ -122,6 +123,8 @@ gboolean stop(GstBaseTransform* trans) noexcept {
   gst_stripe::drop_frames(trans);
   std::shared_ptr<Session> session = state.current_session();
   if (!session) return TRUE;
+  session->finish_timeline();
+  gst_stripe::post_notices(GST_ELEMENT(trans), session->take_notices());
   Stats stats = session->stats();
   const std::lock_guard lock(state.mutex);
   state.last_stats = std::move(stats);
@@ -164,7 +167,7 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps*) noexcept 
   // Most callers have drained already; a RECONFIGURE that comes between is seen by the base alone.
   if (state.is_async() && !state.queue.drain()) return FALSE;
   try {
-    state.current_session()->set_format(info);
+    state.current_session()->set_format(info, state.current_settings());
     gst_clear_caps(&state.refused_caps);
     set_frame_duration(trans, info);
     return TRUE;
@@ -230,6 +233,25 @@ gboolean transform_meta(GstBaseTransform* trans, GstBuffer* output, GstMeta* met
   return TRUE;
 }
 
+// A path where nothing can be written is found before anything runs.
+bool check_timeline(GstElement* element) {
+  const std::string location = state_of(element).current_settings().timeline_location;
+  if (location.empty()) return true;
+  try {
+    gst_stripe::check_timeline_path(location);
+    return true;
+  } catch (const gst_stripe::TimelineError& error) {
+    gst_stripe::post_timeline_error(element, error);
+    return false;
+  }
+}
+
+GstStateChangeReturn change_state(GstElement* element, GstStateChange change) noexcept {
+  if (change == GST_STATE_CHANGE_NULL_TO_READY && !check_timeline(element))
+    return GST_STATE_CHANGE_FAILURE;
+  return GST_ELEMENT_CLASS(gst_cuda_stripe_transform_parent_class)->change_state(element, change);
+}
+
 void install_pad_templates(GstElementClass* klass) {
   static const char caps_text[] = GST_VIDEO_CAPS_MAKE(FORMATS);
   GstCaps* caps = gst_caps_from_string(caps_text);
@@ -256,6 +278,7 @@ static void gst_cuda_stripe_transform_class_init(GstCudaStripeTransformClass* kl
       "stripes and frames on several CUDA streams",
       "cudastripetransform authors");
   install_pad_templates(element);
+  element->change_state = change_state;
 
   GstBaseTransformClass* base = GST_BASE_TRANSFORM_CLASS(klass);
   base->start = start;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 
 #include "gst/cuda_stripe_transform.h"
 #include "gst/frame_queue.h"
@@ -29,8 +30,13 @@ struct GstCudaStripeTransform::State {
   gst_stripe::FrameQueue queue;  ///< has a mutex of its own
 
   // The chain thread's; start's and stop's when there is none.
-  GstCaps* refused_caps = nullptr;              ///< owned
-  std::unique_ptr<gst_stripe::Frame> single;    ///< at depth 1, between submit and generate
+  GstCaps* refused_caps = nullptr;            ///< owned
+  std::unique_ptr<gst_stripe::Frame> single;  ///< at depth 1, between submit and generate
+  struct Pushing {
+    gst_stripe::TimedFrame frame;
+    stripe::Time begin;
+  };
+  std::optional<Pushing> pushing;               ///< at depth 1, by the base; where it is traced
   bool discont_pending = false;                 ///< a frame was dropped before the next one
   const GstBufferPool* started_pool = nullptr;  ///< that frames may be taken from; never followed
 

@@ -6,7 +6,6 @@
 #include "cuda/error.h"
 #include "gst/debug.h"
 #include "gst/frame_view.h"
-#include "gst/page_locking.h"
 
 namespace gst_stripe {
 
@@ -68,12 +67,20 @@ void post_copied_instead(GstElement* element) {
                    ("set page-lock=auto, or transfer-mode=copy to silence this"));
 }
 
-void post_warnings(GstElement* element, const std::vector<MemoryWarning>& warnings) {
-  for (const MemoryWarning& warning : warnings)
-    gst_element_message_full(
-        element, GST_MESSAGE_WARNING, GST_RESOURCE_ERROR, warning.code,
-        g_strdup_printf("Frames are copied on the CPU: %s.", warning.cause.c_str()),
-        g_strdup(warning.hint.c_str()), __FILE__, GST_FUNCTION, __LINE__);
+void post_notices(GstElement* element, const std::vector<Notice>& notices) {
+  for (const Notice& notice : notices)
+    gst_element_message_full(element, notice.is_warning ? GST_MESSAGE_WARNING : GST_MESSAGE_INFO,
+                             GST_RESOURCE_ERROR, notice.code, g_strdup(notice.text.c_str()),
+                             g_strdup(notice.hint.c_str()), __FILE__, GST_FUNCTION, __LINE__);
+}
+
+void post_timeline_error(GstElement* element, const TimelineError& error) {
+  if (error.is_setting())
+    GST_ELEMENT_ERROR(element, RESOURCE, SETTINGS, ("No timeline: %s.", error.what()),
+                      ("set timeline-location to a file that ends in .json or .svg"));
+  else
+    GST_ELEMENT_ERROR(element, RESOURCE, OPEN_WRITE, ("No timeline: %s.", error.what()),
+                      ("set timeline-location to a file that can be written"));
 }
 
 void post_no_output_buffer(GstElement* element) {

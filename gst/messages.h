@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "gst/page_locking.h"
+#include "gst/notices.h"
+#include "gst/timeline_file.h"
 
 namespace gst_stripe {
 
@@ -23,8 +24,11 @@ void post_fallback(GstElement* element, const std::string& reason);
 /// Says that frames are copied where they were to be mapped, since nothing is page-locked.
 void post_copied_instead(GstElement* element);
 
-/// Says why frames are copied on the CPU.
-void post_warnings(GstElement* element, const std::vector<MemoryWarning>& warnings);
+/// Posts what was kept to be said.
+void post_notices(GstElement* element, const std::vector<Notice>& notices);
+
+/// Posts the one error message for a place where no timeline can be written.
+void post_timeline_error(GstElement* element, const TimelineError& error);
 
 /// Says that no output buffer could be had.
 void post_no_output_buffer(GstElement* element);

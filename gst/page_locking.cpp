@@ -3,8 +3,6 @@
 
 #include <gst/allocators/gstfdmemory.h>
 
-#include <utility>
-
 #include "gst/host_range.h"
 #include "gst/pinned_allocator.h"
 
@@ -30,14 +28,15 @@ std::string allocator_name(const GstMemory* memory) {
 
 PageLocking::PageLocking(PageLockMode mode, stripe::Transfer transfer,
                          std::shared_ptr<stripe::Device> device,
-                         std::shared_ptr<stripe::LockBudget> budget)
+                         std::shared_ptr<stripe::LockBudget> budget, Notices& notices)
     : mode_(mode),
       any_memory_will_do_(mode == PageLockMode::automatic && transfer == stripe::Transfer::mapped &&
                           !device->needs_page_lock()),
       device_(std::move(device)),
-      budget_(std::move(budget)) {}
+      budget_(std::move(budget)),
+      notices_(notices) {}
 
-MemoryClaim PageLocking::claim(const FrameView& view) {
+MemoryClaim PageLocking::claim(const FrameView& view, FrameSide side) {
   MemoryClaim claim;
   if (any_memory_will_do_) {
     claim.access = HostAccess::direct;
@@ -50,7 +49,7 @@ MemoryClaim PageLocking::claim(const FrameView& view) {
     claim.access = HostAccess::direct;
     return claim;
   }
-  if (!claim_memories(view, claim)) {
+  if (!claim_memories(view, side, claim)) {
     claim.uses = {};
     return claim;
   }
@@ -67,54 +66,58 @@ bool PageLocking::is_all_pinned(const FrameView& view) const {
   return true;
 }
 
-bool PageLocking::claim_memories(const FrameView& view, MemoryClaim& claim) {
+bool PageLocking::claim_memories(const FrameView& view, FrameSide side, MemoryClaim& claim) {
   if (view.is_merged()) {
-    tell(GST_RESOURCE_ERROR_FAILED, "a plane lies across two memories of a buffer", hint_to_offer);
+    tell(side, GST_RESOURCE_ERROR_FAILED, "a plane lies across two memories of a buffer",
+         hint_to_offer);
     return false;
   }
   bool all_locked = true;
   // All of them are asked, so that each is seen, and registered in its time.
   for (std::size_t i = 0; i < view.maps().size() && view.maps()[i].memory; ++i)
-    all_locked &= claim_memory(view, view.maps()[i], claim.uses[i]);
+    all_locked &= claim_memory(view, view.maps()[i], side, claim, claim.uses[i]);
   return all_locked;
 }
 
-bool PageLocking::claim_memory(const FrameView& view, const GstMapInfo& map, stripe::LockUse& use) {
-  if (is_allocator_memory(map.memory)) return claim_allocator_memory(map.memory);
-  if (is_registrable(root_of(map.memory))) return claim_system_memory(map, use);
-  return claim_other_memory(view, map);
+bool PageLocking::claim_memory(const FrameView& view, const GstMapInfo& map, FrameSide side,
+                               MemoryClaim& claim, stripe::LockUse& use) {
+  if (is_allocator_memory(map.memory)) return claim_allocator_memory(map.memory, side);
+  if (is_registrable(root_of(map.memory))) return claim_system_memory(map, side, claim, use);
+  return claim_other_memory(view, map, side);
 }
 
-bool PageLocking::claim_allocator_memory(GstMemory* memory) {
+bool PageLocking::claim_allocator_memory(GstMemory* memory, FrameSide side) {
   if (is_pinned_memory(memory, *device_)) return true;
   if (is_past_bound(memory))
-    tell(GST_RESOURCE_ERROR_NO_SPACE_LEFT, cause_bound, hint_bound);
+    tell(side, GST_RESOURCE_ERROR_NO_SPACE_LEFT, cause_bound, hint_bound);
   else
-    tell(GST_RESOURCE_ERROR_FAILED,
+    tell(side, GST_RESOURCE_ERROR_FAILED,
          "memory of allocator CudaStripePinned came without its pages locked",
          "it is of an element that runs on the host, or the driver had no page-locked memory left");
   return false;
 }
 
-bool PageLocking::claim_system_memory(const GstMapInfo& map, stripe::LockUse& use) {
+bool PageLocking::claim_system_memory(const GstMapInfo& map, FrameSide side, MemoryClaim& claim,
+                                      stripe::LockUse& use) {
   const auto when = mode_ == PageLockMode::on_register ? stripe::LockWhen::first_sight
                                                        : stripe::LockWhen::second_sight;
   stripe::LockAnswer answer = host_range_of(map.memory, map).use(*device_, budget_, when);
   use = std::move(answer.use);
   if (!answer.reason.empty())
-    tell(GST_RESOURCE_ERROR_FAILED, "system memory cannot be page-locked: " + answer.reason,
+    tell(side, GST_RESOURCE_ERROR_FAILED, "system memory cannot be page-locked: " + answer.reason,
          hint_to_offer);
   if (answer.state == stripe::LockState::over_bound)
-    tell(GST_RESOURCE_ERROR_NO_SPACE_LEFT, cause_bound, hint_bound);
+    tell(side, GST_RESOURCE_ERROR_NO_SPACE_LEFT, cause_bound, hint_bound);
+  claim.unseen |= answer.state == stripe::LockState::unseen;
   return answer.state == stripe::LockState::locked;
 }
 
-bool PageLocking::claim_other_memory(const FrameView& view, const GstMapInfo& map) {
+bool PageLocking::claim_other_memory(const FrameView& view, const GstMapInfo& map, FrameSide side) {
   stripe::HostRange& range = host_range_of(map.memory, map);
   if (range.is_refused(*device_)) return false;
   if (is_locked_elsewhere(view, map.memory)) return true;
   range.refuse(*device_, *budget_);
-  tell(GST_RESOURCE_ERROR_FAILED,
+  tell(side, GST_RESOURCE_ERROR_FAILED,
        "memory of allocator " + allocator_name(map.memory) + " cannot be page-locked",
        hint_to_offer);
   return false;
@@ -130,18 +133,10 @@ bool PageLocking::is_locked_elsewhere(const FrameView& view, GstMemory* memory) 
   return true;
 }
 
-void PageLocking::tell(GstResourceError code, const std::string& cause, const char* hint) {
-  const std::lock_guard lock(mutex_);
-  if (!told_.insert(cause).second) return;
-  untold_.push_back({code, cause, hint});
-  has_untold_ = true;
-}
-
-std::vector<MemoryWarning> PageLocking::take_warnings() noexcept {
-  if (!has_untold_) return {};
-  const std::lock_guard lock(mutex_);
-  has_untold_ = false;
-  return std::exchange(untold_, {});
+void PageLocking::tell(FrameSide side, GstResourceError code, const std::string& cause,
+                       const char* hint) {
+  const char* frames = side == FrameSide::input ? "Input frames" : "Output frames";
+  notices_.tell({true, code, std::string(frames) + " are copied on the CPU: " + cause + ".", hint});
 }
 
 }  // namespace gst_stripe

@@ -4,16 +4,13 @@
 #include <gst/gst.h>
 
 #include <array>
-#include <atomic>
 #include <memory>
-#include <mutex>
-#include <set>
 #include <string>
-#include <vector>
 
 #include "cuda/engine.h"
 #include "cuda/page_lock.h"
 #include "gst/frame_view.h"
+#include "gst/notices.h"
 
 namespace gst_stripe {
 
@@ -25,58 +22,51 @@ enum class PageLockMode {
   off,          ///< nothing is page-locked: what the question did
 };
 
-/// Something that the user should know of frames' memory, and what to do about it.
-struct MemoryWarning {
-  GstResourceError code;
-  std::string cause;
-  std::string hint;
-};
-
 /// How a frame's memory may be used, for as long as this lives.
 ///
 /// Owner:   the frame; gone before the view that it was made from is unmapped.
 struct MemoryClaim {
   stripe::HostAccess access = stripe::HostAccess::staged;
   bool pinned = false;  ///< page-locked, and used as it is
+  bool unseen = false;  ///< staged because its memory may never come again
   std::array<stripe::LockUse, stripe::max_planes> uses;
 };
+
+enum class FrameSide { input, output };
 
 /// Decides for each frame's memory whether the device copies from and to it directly, and
 /// registers what is worth it.
 ///
+/// Owner:   whoever makes it keeps `notices`, which hears why frames are staged.
 /// Thread:  any.
 class PageLocking {
  public:
   PageLocking(PageLockMode mode, stripe::Transfer transfer, std::shared_ptr<stripe::Device> device,
-              std::shared_ptr<stripe::LockBudget> budget);
+              std::shared_ptr<stripe::LockBudget> budget, Notices& notices);
   PageLocking(const PageLocking&) = delete;
 
   /// Whether upstream is offered page-locked memory, and output lies in it.
   bool uses_own_pools() const noexcept { return mode_ == PageLockMode::automatic; }
 
-  MemoryClaim claim(const FrameView& view);
-
-  /// What there is to say since the last call; each cause once.
-  std::vector<MemoryWarning> take_warnings() noexcept;
+  MemoryClaim claim(const FrameView& view, FrameSide side);
 
  private:
   bool is_all_pinned(const FrameView& view) const;
-  bool claim_memories(const FrameView& view, MemoryClaim& claim);
-  bool claim_memory(const FrameView& view, const GstMapInfo& map, stripe::LockUse& use);
-  bool claim_allocator_memory(GstMemory* memory);
-  bool claim_system_memory(const GstMapInfo& map, stripe::LockUse& use);
-  bool claim_other_memory(const FrameView& view, const GstMapInfo& map);
+  bool claim_memories(const FrameView& view, FrameSide side, MemoryClaim& claim);
+  bool claim_memory(const FrameView& view, const GstMapInfo& map, FrameSide side,
+                    MemoryClaim& claim, stripe::LockUse& use);
+  bool claim_allocator_memory(GstMemory* memory, FrameSide side);
+  bool claim_system_memory(const GstMapInfo& map, FrameSide side, MemoryClaim& claim,
+                           stripe::LockUse& use);
+  bool claim_other_memory(const FrameView& view, const GstMapInfo& map, FrameSide side);
   bool is_locked_elsewhere(const FrameView& view, GstMemory* memory);
-  void tell(GstResourceError code, const std::string& cause, const char* hint);
+  void tell(FrameSide side, GstResourceError code, const std::string& cause, const char* hint);
 
   const PageLockMode mode_;
   const bool any_memory_will_do_;
   const std::shared_ptr<stripe::Device> device_;
   const std::shared_ptr<stripe::LockBudget> budget_;
-  std::mutex mutex_;  // a leaf; guards both below
-  std::set<std::string> told_;
-  std::vector<MemoryWarning> untold_;
-  std::atomic<bool> has_untold_{false};
+  Notices& notices_;
 };
 
 }  // namespace gst_stripe

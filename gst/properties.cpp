@@ -115,6 +115,23 @@ void install_ready_properties(GObjectClass* klass) {
                             static_cast<gint>(stripe::TransferMode::automatic), in_ready));
 }
 
+void install_timing_properties(GObjectClass* klass) {
+  install(klass, Property::timeline_location,
+          g_param_spec_string("timeline-location", "Timeline location",
+                              "File to write a timeline of some frames to: .json opens in "
+                              "Perfetto and chrome://tracing, .svg is a picture",
+                              nullptr, in_ready));
+  install(klass, Property::timeline_frames,
+          g_param_spec_uint("timeline-frames", "Timeline frames",
+                            "Frames in the timeline, after those in which memory is made ready", 1,
+                            1000, 12, in_ready));
+  install(klass, Property::stats_interval,
+          g_param_spec_uint("stats-interval", "Stats interval",
+                            "Frames from one timed sample of async-depth + 2 frames to the next "
+                            "(0: no times in stats)",
+                            0, G_MAXUINT, 64, in_ready));
+}
+
 void install_playing_properties(GObjectClass* klass) {
   install(klass, Property::stripe_count,
           g_param_spec_uint("stripe-count", "Stripe count",
@@ -141,6 +158,7 @@ stripe::ChoiceRequest Settings::choice_request() const {
 
 void install_properties(GObjectClass* klass) {
   install_ready_properties(klass);
+  install_timing_properties(klass);
   install_playing_properties(klass);
   install(
       klass, Property::stats,
@@ -181,6 +199,17 @@ bool set_setting(Settings& settings, Property property, const GValue* value) {
     case Property::transfer_mode:
       settings.transfer_mode = static_cast<stripe::TransferMode>(g_value_get_enum(value));
       return true;
+    case Property::timeline_location: {
+      const gchar* location = g_value_get_string(value);
+      settings.timeline_location = location ? location : "";
+      return true;
+    }
+    case Property::timeline_frames:
+      settings.timeline_frames = g_value_get_uint(value);
+      return true;
+    case Property::stats_interval:
+      settings.stats_interval = g_value_get_uint(value);
+      return true;
     case Property::stats:
       break;
   }
@@ -218,6 +247,16 @@ bool get_setting(const Settings& settings, Property property, GValue* value) {
       return true;
     case Property::transfer_mode:
       g_value_set_enum(value, static_cast<gint>(settings.transfer_mode));
+      return true;
+    case Property::timeline_location:
+      g_value_set_string(
+          value, settings.timeline_location.empty() ? nullptr : settings.timeline_location.c_str());
+      return true;
+    case Property::timeline_frames:
+      g_value_set_uint(value, settings.timeline_frames);
+      return true;
+    case Property::stats_interval:
+      g_value_set_uint(value, settings.stats_interval);
       return true;
     case Property::stats:
       break;

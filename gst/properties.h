@@ -3,6 +3,8 @@
 
 #include <gst/gst.h>
 
+#include <string>
+
 #include "cuda/backend.h"
 #include "cuda/choice.h"
 #include "cuda/operation.h"
@@ -24,6 +26,9 @@ struct Settings {
   guint64 max_pinned_bytes = 0;
   guint async_depth = 3;
   stripe::TransferMode transfer_mode = stripe::TransferMode::automatic;
+  std::string timeline_location;  ///< empty: none
+  guint timeline_frames = 12;
+  guint stats_interval = 64;
 
   /// What is left to be chosen, and what is not.
   stripe::ChoiceRequest choice_request() const;
@@ -40,6 +45,9 @@ enum class Property : guint {
   max_pinned_bytes,
   async_depth,
   transfer_mode,
+  timeline_location,
+  timeline_frames,
+  stats_interval,
   stats,
 };
 

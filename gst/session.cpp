@@ -49,7 +49,9 @@ void Frame::finish() {
   const stripe::Ticket ticket = *ticket_;
   ticket_.reset();
   try {
-    session_->engine_->wait(ticket);
+    stripe::FrameTimes times;
+    session_->engine_->wait(ticket, timed_.is_timed() ? &times : nullptr);
+    if (timed_.is_timed()) session_->timing_.add(timed_, std::move(times));
   } catch (...) {
     session_->count_finished();
     release();
@@ -71,7 +73,8 @@ Session::Session(std::shared_ptr<stripe::Device> device, const Settings& setting
       depth_(static_cast<int>(settings.async_depth)),
       budget_(std::make_shared<stripe::LockBudget>(settings.max_pinned_bytes)),
       allocator_(pinned_allocator_new(budget_, device_->pinned())),
-      locking_(settings.page_lock, choice_.transfer, device_, budget_) {}
+      locking_(settings.page_lock, choice_.transfer, device_, budget_, notices_),
+      timing_(settings, choice_, device_->info(), notices_) {}
 
 Session::~Session() {
   // What this session registered is charged to it alone: the next one could not let it go.
@@ -91,7 +94,7 @@ std::unique_ptr<stripe::Engine> Session::take_engine() {
   return std::move(engine_);
 }
 
-void Session::set_format(const GstVideoInfo& info) {
+void Session::set_format(const GstVideoInfo& info, const Settings& settings) {
   const stripe::FrameShape shape = frame_shape_of(info);
   // The old engine goes first: two would need twice the device memory.
   take_engine().reset();
@@ -104,18 +107,23 @@ void Session::set_format(const GstVideoInfo& info) {
     engine->prepare(operation);
   }
   info_ = info;
+  notices_.forget();
+  new_memories_ = 0;
+  timing_.set_format(info, shape, settings);
   const std::lock_guard lock(engine_mutex_);
   engine_ = std::move(engine);
 }
 
 std::unique_ptr<Frame> Session::start(BufferRef input, BufferRef output, const Settings& settings) {
   auto frame = std::make_unique<Frame>(shared_from_this(), std::move(input), std::move(output));
-  frame->from_.emplace(frame->input_.get(), info_, GST_MAP_READ, locking_);
-  frame->to_.emplace(frame->output_.get(), info_, GST_MAP_WRITE, locking_);
+  frame->from_.emplace(frame->input_.get(), info_, FrameSide::input, locking_);
+  frame->to_.emplace(frame->output_.get(), info_, FrameSide::output, locking_);
   const Frame::Side& from = *frame->from_;
   const Frame::Side& to = *frame->to_;
+  frame->timed_ = timing_.next();
   const stripe::FrameParameters parameters{settings.stripe_layout, stripe_count(settings),
-                                           operations_[static_cast<std::size_t>(settings.effect)]};
+                                           operations_[static_cast<std::size_t>(settings.effect)],
+                                           frame->timed_.is_timed()};
   frame->ticket_ = engine_->submit(
       {as_const(from.view.image()), from.claim.access, to.view.image(), to.claim.access},
       parameters);
@@ -127,11 +135,17 @@ int Session::stripe_count(const Settings& settings) const noexcept {
   return settings.stripe_count ? static_cast<int>(settings.stripe_count) : choice_.stripe_count;
 }
 
-void Session::count_started(const Frame& frame) noexcept {
+void Session::count_started(const Frame& frame) {
   raise_to(frames_in_flight_peak_, frames_in_flight_.fetch_add(1, std::memory_order_relaxed) + 1);
   const MemoryClaim& from = frame.from_->claim;
   if (from.pinned) count(input_pinned_frames_);
   if (from.access == stripe::HostAccess::staged) count(staged_frames_);
+  new_memories_ = from.unseen ? new_memories_ + 1 : 0;
+  if (new_memories_ == stripe::many_new_memories) {
+    const stripe::Advice advice = stripe::advise_on_new_memory();
+    notices_.tell(
+        {true, GST_RESOURCE_ERROR_FAILED, "Little overlap: " + advice.text + ".", advice.hint});
+  }
   if (frame.to_->claim.pinned) count(output_pinned_frames_);
   upstream_uses_pool_.store(frame.from_->view.is_all_from(allocator_), std::memory_order_relaxed);
 }
@@ -155,6 +169,7 @@ Stats Session::stats() const {
   stats.evictions = budget_->evictions();
   stats.transfer_mode = name_of(choice_.transfer);
   stats.streams = static_cast<guint>(choice_.stream_count);
+  stats.times = timing_.times();
   stats.upstream_uses_pool = upstream_uses_pool_;
   const std::lock_guard lock(engine_mutex_);
   stats.bytes_uploaded = finished_.bytes_uploaded;

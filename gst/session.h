@@ -17,6 +17,7 @@
 #include "gst/page_locking.h"
 #include "gst/properties.h"
 #include "gst/stats.h"
+#include "gst/timing.h"
 
 namespace gst_stripe {
 
@@ -47,13 +48,16 @@ class Frame {
   /// The finished output.
   BufferRef take_output() noexcept { return std::move(output_); }
 
+  const TimedFrame& timed() const noexcept { return timed_; }
+
  private:
   friend class Session;
 
   // A buffer while the device uses it. The claim goes before the view that it was made from.
   struct Side {
-    Side(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags flags, PageLocking& locking)
-        : view(buffer, info, flags), claim(locking.claim(view)) {}
+    Side(GstBuffer* buffer, const GstVideoInfo& info, FrameSide side, PageLocking& locking)
+        : view(buffer, info, side == FrameSide::input ? GST_MAP_READ : GST_MAP_WRITE),
+          claim(locking.claim(view, side)) {}
     FrameView view;
     MemoryClaim claim;
   };
@@ -66,6 +70,7 @@ class Frame {
   std::optional<Side> from_;
   std::optional<Side> to_;
   std::optional<stripe::Ticket> ticket_;
+  TimedFrame timed_;
 };
 
 /// What the element has from READY to PAUSED until PAUSED to READY: a device, an engine for the
@@ -81,14 +86,22 @@ class Session : public std::enable_shared_from_this<Session> {
   ~Session();
 
   /// Makes the engine for new caps; no frame is in flight.
-  void set_format(const GstVideoInfo& info);
+  void set_format(const GstVideoInfo& info, const Settings& settings);
 
   /// Starts a frame, with the stripes and the effect of `settings`. At most `depth` may be
   /// unfinished.
   std::unique_ptr<Frame> start(BufferRef input, BufferRef output, const Settings& settings);
 
-  /// What the user should know of the memory of the frames started so far; said once a cause.
-  std::vector<MemoryWarning> take_warnings() noexcept { return locking_.take_warnings(); }
+  /// What the user should know by now; said once for these caps.
+  std::vector<Notice> take_notices() { return notices_.take(); }
+
+  /// Tells when a frame was pushed.
+  void add_push(const TimedFrame& frame, const stripe::Span& push) {
+    timing_.add_push(frame, push);
+  }
+
+  /// No frame comes any more, for now: writes the timeline.
+  void finish_timeline() { timing_.finish(); }
 
   /// Every frame that comes in is once counted out or dropped.
   void count_in() noexcept { frames_in_.fetch_add(1, std::memory_order_relaxed); }
@@ -110,7 +123,7 @@ class Session : public std::enable_shared_from_this<Session> {
   friend class Frame;
 
   int stripe_count(const Settings& settings) const noexcept;
-  void count_started(const Frame& frame) noexcept;
+  void count_started(const Frame& frame);
   void count_finished() noexcept { frames_in_flight_.fetch_sub(1, std::memory_order_relaxed); }
   std::unique_ptr<stripe::Engine> take_engine();
 
@@ -119,7 +132,10 @@ class Session : public std::enable_shared_from_this<Session> {
   const int depth_;
   const std::shared_ptr<stripe::LockBudget> budget_;
   GstAllocator* const allocator_;
+  Notices notices_;
   PageLocking locking_;
+  Timing timing_;
+  int new_memories_ = 0;  // in a row; the streaming thread's
   GstVideoInfo info_{};
   std::array<stripe::Operation, 3> operations_{};  // by effect
 

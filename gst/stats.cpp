@@ -3,8 +3,34 @@
 
 namespace gst_stripe {
 
+namespace {
+
+void set_summary(GstStructure* structure, const std::string& name, const stripe::Summary& summary) {
+  gst_structure_set(structure, (name + "-mean").c_str(), G_TYPE_DOUBLE, summary.mean,
+                    (name + "-p50").c_str(), G_TYPE_DOUBLE, summary.p50, (name + "-p99").c_str(),
+                    G_TYPE_DOUBLE, summary.p99, nullptr);
+}
+
+void set_times(GstStructure* structure, const stripe::SampledTimes& times) {
+  set_summary(structure, "submit-us", times.submit);
+  set_summary(structure, "upload-us", times.upload);
+  set_summary(structure, "kernel-us", times.kernel);
+  set_summary(structure, "download-us", times.download);
+  set_summary(structure, "wall-us", times.wall);
+  const stripe::Overlap& overlap = times.overlap;
+  gst_structure_set(structure,                                                                  //
+                    "overlap", G_TYPE_DOUBLE, overlap.overlap,                                  //
+                    "overlap-ceiling", G_TYPE_DOUBLE, overlap.ceiling,                          //
+                    "link-share", G_TYPE_DOUBLE, overlap.link_share,                            //
+                    "upload-bytes-per-second", G_TYPE_DOUBLE, overlap.upload_bytes_per_second,  //
+                    "download-bytes-per-second", G_TYPE_DOUBLE, overlap.download_bytes_per_second,
+                    nullptr);
+}
+
+}  // namespace
+
 GstStructure* to_structure(const Stats& s) {
-  return gst_structure_new(
+  GstStructure* structure = gst_structure_new(
       "cuda-stripe-stats",                                                     //
       "backend", G_TYPE_STRING, s.backend.c_str(),                             //
       "device-name", G_TYPE_STRING, s.device_name.c_str(),                     //
@@ -28,6 +54,8 @@ GstStructure* to_structure(const Stats& s) {
       "frames-in-flight", G_TYPE_UINT, s.frames_in_flight,                     //
       "frames-in-flight-peak", G_TYPE_UINT, s.frames_in_flight_peak,           //
       "upstream-uses-pool", G_TYPE_BOOLEAN, static_cast<gboolean>(s.upstream_uses_pool), nullptr);
+  set_times(structure, s.times);
+  return structure;
 }
 
 }  // namespace gst_stripe

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <string>
 
+#include "cuda/sampling.h"
+
 namespace gst_stripe {
 
 /// What the `stats` property shows: a copy of all counters at one time.
@@ -34,6 +36,7 @@ struct Stats {
   guint stripes_per_frame = 0;
   guint streams = 0;
   bool upstream_uses_pool = false;
+  stripe::SampledTimes times;
 };
 
 /// The structure `cuda-stripe-stats`; the caller owns it.

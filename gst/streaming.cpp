@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/streaming.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 
 #include "gst/debug.h"
 #include "gst/messages.h"
+#include "gst/queries.h"
 
 namespace gst_stripe {
 
@@ -35,7 +35,7 @@ std::unique_ptr<Frame> start_frame(GstBaseTransform* trans, BufferRef input, Buf
   const std::shared_ptr<Session> session = state.current_session();
   try {
     auto frame = session->start(std::move(input), std::move(output), state.current_settings());
-    post_warnings(GST_ELEMENT(trans), session->take_warnings());
+    post_notices(GST_ELEMENT(trans), session->take_notices());
     return frame;
   } catch (const std::exception& error) {
     post_error(GST_ELEMENT(trans), error);
@@ -86,10 +86,18 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont,
   return queued ? submit_frame(trans, std::move(queued)) : GST_FLOW_OK;
 }
 
+// The base pushes what generate_output gives, and then calls it again.
+void tell_push_of_single(State& state) {
+  if (!state.pushing) return;
+  state.current_session()->add_push(state.pushing->frame, {state.pushing->begin, stripe::now()});
+  state.pushing.reset();
+}
+
 GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** output) noexcept {
   State& state = state_of(trans);
   *output = nullptr;
   if (state.is_async()) return state.queue.last_flow();
+  tell_push_of_single(state);
   const std::unique_ptr<Frame> frame = std::move(state.single);
   if (!frame) return GST_FLOW_OK;
   try {
@@ -100,6 +108,7 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** output) noexc
   }
   *output = frame->take_output().release();
   state.current_session()->count_out();
+  if (frame->timed().traced) state.pushing = {frame->timed(), stripe::now()};
   return GST_FLOW_OK;
 }
 
@@ -150,10 +159,14 @@ std::optional<GstFlowReturn> push_frame(GstBaseTransform* trans, FrameQueue::Ite
     return std::nullopt;
   }
   BufferRef output = item.frame->take_output();
+  const TimedFrame timed = item.frame->timed();
   item.frame.reset();
   remember_position(state, output.get());
   session->count_out();
-  return gst_pad_push(trans->srcpad, output.release());
+  const stripe::Time begin = timed.traced ? stripe::now() : 0;
+  const GstFlowReturn flow = gst_pad_push(trans->srcpad, output.release());
+  if (timed.traced) session->add_push(timed, {begin, stripe::now()});
+  return flow;
 }
 
 void post_unheard(GstBaseTransform* trans) {
@@ -161,8 +174,17 @@ void post_unheard(GstBaseTransform* trans) {
   if (flow != GST_FLOW_OK) GST_ELEMENT_FLOW_ERROR(trans, flow);
 }
 
+// A stream has ended: who waits for EOS finds the timeline written.
+void finish_timeline(GstBaseTransform* trans) {
+  const std::shared_ptr<Session> session = state_of(trans).current_session();
+  if (!session) return;
+  session->finish_timeline();
+  post_notices(GST_ELEMENT(trans), session->take_notices());
+}
+
 void push_event(GstBaseTransform* trans, GstEvent* event) {
   if (GST_EVENT_TYPE(event) == GST_EVENT_SEGMENT) remember_segment(state_of(trans), event);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) finish_timeline(trans);
   gst_pad_push_event(trans->srcpad, event);
 }
 
@@ -291,82 +313,8 @@ GstFlowReturn handle_sink_event(GstPad* pad, GstObject* parent, GstEvent* event)
   if (GST_EVENT_TYPE(event) == GST_EVENT_FLUSH_STOP) return stop_flush(pad, parent, event);
   if (state_of(parent).is_async() && GST_EVENT_IS_SERIALIZED(event))
     return handle_serialized(pad, parent, event);
+  if (GST_EVENT_TYPE(event) == GST_EVENT_EOS) finish_timeline(GST_BASE_TRANSFORM(parent));
   return handle_in_base(pad, parent, event);
-}
-
-// --- queries
-
-// Upstream may be asked to be pulled from, we can't be.
-gboolean answer_scheduling(GstBaseTransform* trans, GstQuery* query) {
-  GstSchedulingFlags flags = GST_SCHEDULING_FLAG_SEEKABLE;
-  if (!gst_pad_peer_query(trans->sinkpad, query)) return FALSE;
-  gst_query_parse_scheduling(query, &flags, nullptr, nullptr, nullptr);
-  GstQuery* own = gst_query_new_scheduling();
-  gst_query_set_scheduling(own, flags, 1, -1, 0);
-  gst_query_add_scheduling_mode(own, GST_PAD_MODE_PUSH);
-  gst_structure_remove_all_fields(gst_query_writable_structure(query));
-  gst_structure_foreach(
-      gst_query_get_structure(own),
-      [](GQuark field, const GValue* value, gpointer structure) -> gboolean {
-        gst_structure_id_set_value(static_cast<GstStructure*>(structure), field, value);
-        return TRUE;
-      },
-      gst_query_writable_structure(query));
-  gst_query_unref(own);
-  return TRUE;
-}
-
-// The base never sees the frames that the task pushes.
-bool answer_position(State& state, GstQuery* query) {
-  GstFormat format = GST_FORMAT_UNDEFINED;
-  gst_query_parse_position(query, &format, nullptr);
-  const std::lock_guard lock(state.mutex);
-  if (format != GST_FORMAT_TIME || state.out_segment.format != GST_FORMAT_TIME ||
-      !GST_CLOCK_TIME_IS_VALID(state.out_position))
-    return false;
-  // A last frame may end behind the segment.
-  GstClockTime position = state.out_position;
-  if (GST_CLOCK_TIME_IS_VALID(state.out_segment.stop))
-    position = std::min(position, state.out_segment.stop);
-  const guint64 time = gst_segment_to_stream_time(&state.out_segment, GST_FORMAT_TIME, position);
-  if (!GST_CLOCK_TIME_IS_VALID(time)) return false;
-  gst_query_set_position(query, GST_FORMAT_TIME, static_cast<gint64>(time));
-  return true;
-}
-
-// As a queue: frames can be held, they need not be.
-void add_latency(State& state, GstQuery* query) {
-  gboolean live = FALSE;
-  GstClockTime shortest = 0, longest = 0;
-  gst_query_parse_latency(query, &live, &shortest, &longest);
-  const std::lock_guard lock(state.mutex);
-  if (!GST_CLOCK_TIME_IS_VALID(state.frame_duration) || !GST_CLOCK_TIME_IS_VALID(longest)) return;
-  longest += static_cast<GstClockTime>(state.depth) * state.frame_duration;
-  gst_query_set_latency(query, live, shortest, longest);
-}
-
-gboolean answer_source_query(GstBaseTransform* trans, GstQuery* query) {
-  State& state = state_of(trans);
-  if (GST_QUERY_TYPE(query) == GST_QUERY_SCHEDULING) return answer_scheduling(trans, query);
-  if (!state.is_async()) return parent_class()->query(trans, GST_PAD_SRC, query);
-  if (GST_QUERY_TYPE(query) == GST_QUERY_POSITION && answer_position(state, query)) return TRUE;
-  const gboolean answered = parent_class()->query(trans, GST_PAD_SRC, query);
-  if (answered && GST_QUERY_TYPE(query) == GST_QUERY_LATENCY) add_latency(state, query);
-  return answered;
-}
-
-// A decoder asks for an allocation with each frame: only what renegotiates waits for the frames.
-bool needs_drain(GstBaseTransform* trans, GstQuery* query) {
-  if (!GST_QUERY_IS_SERIALIZED(query)) return false;
-  return GST_QUERY_TYPE(query) != GST_QUERY_ALLOCATION || GST_PAD_NEEDS_RECONFIGURE(trans->srcpad);
-}
-
-gboolean answer_query(GstBaseTransform* trans, GstPadDirection direction,
-                      GstQuery* query) noexcept {
-  if (direction == GST_PAD_SRC) return answer_source_query(trans, query);
-  State& state = state_of(trans);
-  if (state.is_async() && needs_drain(trans, query) && !state.queue.drain()) return FALSE;
-  return parent_class()->query(trans, direction, query);
 }
 
 }  // namespace

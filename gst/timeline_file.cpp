@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/timeline_file.h"
+
+#include <glib.h>
+#include <glib/gstdio.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace gst_stripe {
+
+namespace {
+
+bool ends_in(const std::string& path, const char* ending) {
+  return g_str_has_suffix(path.c_str(), ending) != FALSE;
+}
+
+void check_folder(const std::string& path) {
+  gchar* folder = g_path_get_dirname(path.c_str());
+  const bool is_folder = g_file_test(folder, G_FILE_TEST_IS_DIR) != FALSE;
+  const bool writable = is_folder && g_access(folder, W_OK | X_OK) == 0;
+  const std::string name = folder;
+  g_free(folder);
+  if (!is_folder) throw TimelineError(false, "there is no folder " + name);
+  if (!writable) throw TimelineError(false, "no file can be made in the folder " + name);
+}
+
+}  // namespace
+
+void check_timeline_path(const std::string& path) {
+  if (!ends_in(path, ".json") && !ends_in(path, ".svg"))
+    throw TimelineError(true, path + " ends neither in .json nor in .svg");
+  GStatBuf status;
+  if (g_stat(path.c_str(), &status) == 0) {
+    if (!S_ISREG(status.st_mode)) throw TimelineError(false, path + " is no regular file");
+    if (g_access(path.c_str(), W_OK) != 0)
+      throw TimelineError(false, path + " can't be written: " + g_strerror(errno));
+  } else if (errno != ENOENT) {
+    throw TimelineError(false, path + " can't be written: " + g_strerror(errno));
+  }
+  check_folder(path);
+}
+
+TimelineFile::TimelineFile(std::string path, int frames, int warm_up, stripe::Timeline frame)
+    : path_(std::move(path)), recorder_(frames, warm_up), timeline_(std::move(frame)) {}
+
+void TimelineFile::set_settings(std::string settings) {
+  const std::lock_guard lock(mutex_);
+  timeline_.settings = std::move(settings);
+}
+
+void TimelineFile::add(stripe::FrameTimes times) {
+  const std::lock_guard lock(mutex_);
+  if (!written_) recorder_.add(std::move(times));
+}
+
+void TimelineFile::add_push(std::uint64_t number, const stripe::Span& push) {
+  const std::lock_guard lock(mutex_);
+  recorder_.add_push(number, push);
+}
+
+void TimelineFile::write(bool now) {
+  const std::lock_guard lock(mutex_);
+  if (written_ || (!now && !recorder_.is_complete())) return;
+  written_ = true;
+  recorder_.put_into(timeline_);
+  const std::string text = ends_in(path_, ".json") ? to_trace_json(timeline_) : to_svg(timeline_);
+  GError* error = nullptr;
+  if (g_file_set_contents(path_.c_str(), text.data(), static_cast<gssize>(text.size()), &error))
+    return;
+  const std::string message = error->message;
+  g_error_free(error);
+  throw TimelineError(false, message);
+}
+
+}  // namespace gst_stripe
