@@ -223,6 +223,8 @@ class CudaDevice final : public Device {
   std::byte* mapped_address(const std::byte* host) const noexcept override {
     try {
       const CudaContextScope scope(id_);
+      // Asked first, as a refusal below counts as an error with whoever watches the driver.
+      if (find_cuda_host_range(host).size_bytes == 0) return nullptr;
       void* address = nullptr;
       if (cudaHostGetDevicePointer(&address, const_cast<std::byte*>(host), 0) == cudaSuccess)
         return static_cast<std::byte*>(address);
