@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -26,7 +27,9 @@ struct CudaDeviceEntry {
   std::string name;
   int compute_major;
   int compute_minor;
-  std::string problem;  ///< why it can't be used; empty: usable
+  std::string problem;             ///< why it can't be used; empty: usable
+  std::string pci_bus_id = {};     ///< as sysfs writes it, such as 0000:1b:00.0
+  std::uint64_t memory_bytes = 0;  ///< all of its memory
 };
 
 /// What is known about CUDA in this process, gathered once.

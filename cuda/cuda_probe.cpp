@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <cuda_runtime_api.h>
 
+#include <cstdio>
 #include <cstdlib>
 
 #include "cuda/backend.h"
@@ -21,6 +22,16 @@ std::string find_problem(const CudaDeviceEntry& entry, int compute_mode) {
   return {};
 }
 
+// cudaDeviceGetPCIBusId would write capitals, which sysfs does not.
+std::string pci_bus_id(const cudaDeviceProp& properties) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%04x:%02x:%02x.0",
+                static_cast<unsigned int>(properties.pciDomainID),
+                static_cast<unsigned int>(properties.pciBusID),
+                static_cast<unsigned int>(properties.pciDeviceID));
+  return text;
+}
+
 // A device that can't even be asked is left out; it must not end CUDA on the others.
 CudaDeviceEntry describe_device(int id) {
   CudaDeviceEntry entry{id, "unknown device", 0, 0, {}};
@@ -37,6 +48,8 @@ CudaDeviceEntry describe_device(int id) {
   entry.name = properties.name;
   entry.compute_major = properties.major;
   entry.compute_minor = properties.minor;
+  entry.pci_bus_id = pci_bus_id(properties);
+  entry.memory_bytes = properties.totalGlobalMem;
   entry.problem = find_problem(entry, compute_mode);
   return entry;
 }

@@ -1,103 +1,187 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How close the engine comes to the limit of the link, over frames in flight and stripes, and how far the
-// question's way is from it. Prints ratios; times hold for one machine only.
+// How close the engine comes to the limit of the link, over frames in flight, stripes, and copied or mapped; and how
+// far the question's way is from it: pageable memory, three stripes on three streams. All with effect=invert.
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
-#include <cstdlib>
+#include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "cuda/backend.h"
 #include "cuda/engine.h"
-#include "measure.h"
+#include "kernel_rates.h"
+#include "pictures.h"
+#include "program.h"
 
 namespace {
 
-using benchmark::Figure;
-using benchmark::HostFrame;
+using benchmark::Contestant;
+using benchmark::Pictures;
+using benchmark::Report;
+using benchmark::Row;
+using benchmark::Sample;
 using benchmark::Size;
+using benchmark::Stopwatch;
+using benchmark::Verdict;
 using stripe::HostAccess;
+using stripe::Transfer;
+
+constexpr int stream_count = 3;
+constexpr int most_frames_in_flight = 3;
 
 struct Way {
-  std::string name;
   int depth;
   int stripes;
-  bool page_locked;
+  Transfer transfer;
 };
 
-Figure measure_engine(const std::shared_ptr<stripe::Device>& device, const Size& size,
-                      const Way& way, int frames) {
-  stripe::Engine engine(device, {size.layout, size.width, size.height}, {3, way.depth});
-  const stripe::FrameParameters parameters{
-      stripe::StripeLayout::rows, way.stripes,
-      stripe::prepare_operation(stripe::Effect::invert, size.layout, {})};
-  std::vector<HostFrame> inputs, outputs;
-  for (int i = 0; i < way.depth; ++i) {
-    inputs.emplace_back(*device, size, way.page_locked);
-    outputs.emplace_back(*device, size, way.page_locked);
+constexpr const char* question_config = "page-lock=off async-depth=1 stripe-count=3";
+
+std::string config_of(const Way& way) {
+  return "async-depth=" + std::to_string(way.depth) +
+         " stripe-count=" + std::to_string(way.stripes) +
+         " transfer-mode=" + stripe::name_of(way.transfer);
+}
+
+std::vector<Way> all_ways() {
+  std::vector<Way> ways;
+  for (const int depth : {1, most_frames_in_flight})
+    for (const Transfer transfer : {Transfer::copy, Transfer::mapped})
+      for (const int stripes : {1, 3, 6}) ways.push_back({depth, stripes, transfer});
+  return ways;
+}
+
+// An engine that goes the same way again and again, over pictures that others use, too.
+class EngineRun {
+ public:
+  EngineRun(const std::shared_ptr<stripe::Device>& device, const Size& size, const Way& way,
+            const std::string& config, Pictures& pictures)
+      : config_(config),
+        depth_(way.depth),
+        engine_(device, {size.layout, size.width, size.height},
+                {stream_count, way.depth, way.transfer}),
+        parameters_{stripe::StripeLayout::rows, way.stripes,
+                    stripe::prepare_operation(stripe::Effect::invert, size.layout, {})},
+        pictures_(pictures) {}
+
+  // As many frames are in flight when the clock starts as when it stops: filling and emptying are no part of it.
+  Sample run(int frames) {
+    pictures_.wipe_outputs(depth_);
+    for (int i = 0; i < depth_ - 1; ++i) submit();
+    take_turns(depth_);
+    const Stopwatch watch;
+    take_turns(frames);
+    const Sample sample = watch.a_frame(frames);
+    while (waited_ < submitted_) wait();
+    pictures_.check_outputs(depth_, config_);
+    return sample;
+  }
+
+ private:
+  void take_turns(int frames) {
+    for (int i = 0; i < frames; ++i) {
+      submit();
+      wait();
+    }
   }
   // Direct although pageable, where the question's way is measured.
-  return benchmark::measure(frames, [&](int n) {
-    std::vector<stripe::Ticket> in_flight;
-    for (int i = 0; i < n; ++i) {
-      if (i >= way.depth) engine.wait(in_flight[static_cast<std::size_t>(i - way.depth)]);
-      const auto slot = static_cast<std::size_t>(i % way.depth);
-      in_flight.push_back(engine.submit({as_const(inputs[slot].image()), HostAccess::direct,
-                                         outputs[slot].image(), HostAccess::direct},
-                                        parameters));
-    }
-    for (int i = std::max(0, n - way.depth); i < n; ++i)
-      engine.wait(in_flight[static_cast<std::size_t>(i)]);
-  });
+  void submit() {
+    const int slot = static_cast<int>(submitted_ % static_cast<stripe::Ticket>(depth_));
+    engine_.submit(
+        {pictures_.input(slot), HostAccess::direct, pictures_.output(slot), HostAccess::direct},
+        parameters_);
+    ++submitted_;
+  }
+  void wait() { engine_.wait(waited_++); }
+
+  const std::string config_;
+  const int depth_;
+  stripe::Engine engine_;
+  const stripe::FrameParameters parameters_;
+  Pictures& pictures_;
+  stripe::Ticket submitted_ = 0;
+  stripe::Ticket waited_ = 0;
+};
+
+std::vector<Row> compare(const std::shared_ptr<stripe::Device>& device, const Size& size,
+                         int frames, int rounds) {
+  benchmark::DuplexLimit limit(*device, size);
+  Pictures page_locked(*device, size, stripe::Effect::invert, most_frames_in_flight, true);
+  Pictures pageable(*device, size, stripe::Effect::invert, 1, false);
+  std::vector<Contestant> contestants = {
+      {benchmark::limit_config, [&] { return limit.run(frames); }}};
+  const auto add = [&](const Way& way, const std::string& config, Pictures& pictures) {
+    const auto run = std::make_shared<EngineRun>(device, size, way, config, pictures);
+    contestants.push_back({config, [run, frames] { return run->run(frames); }});
+  };
+  add({1, 3, Transfer::copy}, question_config, pageable);
+  for (const Way& way : all_ways()) add(way, config_of(way), page_locked);
+  return benchmark::make_rows(size, contestants, benchmark::measure_in_turn(contestants, rounds),
+                              frames);
 }
 
-std::vector<Way> ways() {
-  std::vector<Way> all = {{"pageable, 3 stripes on 3 streams (the question)", 1, 3, false}};
-  for (const int depth : {1, 3})
-    for (const int stripes : {1, 3, 6})
-      all.push_back({"page-locked, " + std::to_string(depth) + " in flight, " +
-                         std::to_string(stripes) + " stripe(s)",
-                     depth, stripes, true});
-  return all;
+const Row& find_row(const std::vector<Row>& rows, const std::string& config) {
+  return *std::find_if(rows.begin(), rows.end(),
+                       [&](const Row& row) { return row.config == config; });
 }
 
-void print_row(const char* name, const Figure& figure, double limit_us) {
-  std::printf("  %-48s %8.1f  %5.2f  %5.2f..%-5.2f  %8.1f\n", name, figure.median_us,
-              figure.median_us / limit_us, figure.low_us / limit_us, figure.high_us / limit_us,
-              figure.cpu_us);
+const Row& best_row(const std::vector<Row>& rows, int depth) {
+  const Row* best = nullptr;
+  for (const Way& way : all_ways()) {
+    const Row& row = find_row(rows, config_of(way));
+    if (way.depth == depth && (!best || row.figure.median_us < best->figure.median_us)) best = &row;
+  }
+  return *best;
 }
 
-void compare(const std::shared_ptr<stripe::Device>& device, const Size& size, int frames) {
-  const Figure limit = benchmark::measure_limit(*device, size, frames);
-  std::printf("%s\n  %-48s %8s  %5s  %5s..%-5s  %8s\n", size.name, "", "us/frame", "ratio", "low",
-              "high", "CPU us");
-  print_row("limit: both ways at once", limit, limit.median_us);
-  for (const Way& way : ways())
-    print_row(way.name.c_str(), measure_engine(device, size, way, frames), limit.median_us);
+const char* word_for(bool met) { return met ? "met" : "missed"; }
+
+// What docs/benchmarks.md promises for an H200. A frame of NV12 is so small that what a launch costs counts: with one
+// frame in flight it is reported only.
+std::vector<Verdict> judge(const Size& size, const std::vector<Row>& rows) {
+  constexpr double least_share = 0.90;
+  constexpr double most_ratio = 1.7;
+  constexpr double least_speed_up = 4;
+  const Row& three = best_row(rows, 3);
+  const Row& one = best_row(rows, 1);
+  const double speed_up = find_row(rows, question_config).figure.median_us / one.figure.median_us;
+  const bool reported = size.layout.model == stripe::ColorModel::yuv;
+  return {
+      {size.name, "async-depth=3: at least 0.90 of the limit", least_share, three.config,
+       three.share(), word_for(three.share() >= least_share)},
+      {size.name, "async-depth=1: at most 1.7 times the limit's time", 1 / most_ratio, one.config,
+       one.ratio(), reported ? "reported" : word_for(one.ratio() <= most_ratio)},
+      {size.name, "the question's way: at least 4 times the time of async-depth=1",
+       std::numeric_limits<double>::quiet_NaN(), one.config, speed_up,
+       word_for(speed_up >= least_speed_up)},
+  };
+}
+
+void measure_all(const std::shared_ptr<stripe::Device>& device, Report& report) {
+  for (const Size& size : benchmark::sizes) {
+    const std::vector<Row> rows =
+        compare(device, size, benchmark::scale_frames(size, report.frames), report.rounds);
+    benchmark::print_rows(rows);
+    report.rows.insert(report.rows.end(), rows.begin(), rows.end());
+    for (const Verdict& verdict : judge(size, rows)) report.verdicts.push_back(verdict);
+  }
+  // Large ones, and so fewer; each is much faster than the link.
+  const int launches = std::max(2, report.frames / 4);
+  report.kernels = benchmark::measure_kernels(*device, launches, report.rounds);
+  benchmark::print_kernels(report.kernels);
+  benchmark::print_verdicts(report);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int frames = argc > 1 ? std::atoi(argv[1]) : 60;
-  if (frames < 1) {
-    std::fprintf(stderr, "usage: engine [FRAMES_A_ROUND]\n");
-    return 2;
-  }
-  try {
-    const auto choice =
-        stripe::choose_backend(stripe::Backend::automatic, -1, stripe::cuda_facts());
-    const auto device = stripe::open_device(choice);
-    std::printf("%s: %s. Ratio: time a frame / the limit's; medians of 7 rounds of %d frames.\n",
-                device->info().backend.c_str(), device->info().name.c_str(), frames);
-    if (!choice.fallback_reason.empty())
-      std::printf("No CUDA: %s. The ratios below are those of CPU threads.\n",
-                  choice.fallback_reason.c_str());
-    for (const Size& size : benchmark::sizes) compare(device, size, frames);
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "engine: %s\n", error.what());
-    return 1;
-  }
+  return benchmark::run_program({"engine",
+                                 "Measures the engine against the limit of the link.",
+                                 {250, 9},
+                                 {8, 3},
+                                 measure_all},
+                                argc, argv);
 }

@@ -206,10 +206,13 @@ void print(const GstStructure* stats) {
               << '\n';
 }
 
-/// Each image was page-locked once; before that it was copied on the CPU, once.
+/// Each image was page-locked once; before that it was copied on the CPU, once. Where the CPU itself
+/// does the work, it reads the images without either.
 void check(const GstStructure* stats) {
-  if (number(stats, "frames-out") != frame_count || number(stats, "registrations") != ring_size ||
-      number(stats, "staged-frames") > ring_size)
+  const bool on_cpu = std::string("host") == gst_structure_get_string(stats, "backend");
+  const std::size_t wanted = on_cpu ? 0 : ring_size;
+  if (number(stats, "frames-out") != frame_count || number(stats, "registrations") != wanted ||
+      number(stats, "staged-frames") > wanted)
     throw std::runtime_error("the images were not used where they lie");
 }
 

@@ -15,6 +15,7 @@
 #include "support/library_main.h"
 
 using stripe::StripeLayout;
+using stripe::Transfer;
 using test::Access;
 using test::Call;
 using test::Feeder;
@@ -45,24 +46,30 @@ Setting random_setting(Random& random) {
   setting.interlaced = random.one_in(4);
   setting.options.stream_count = random.one_in(3) ? random.between(1, 32) : random.between(1, 4);
   setting.options.depth = random.between(1, 4);
+  if (random.one_in(2)) setting.options.transfer = Transfer::mapped;
   return setting;
 }
 
-/// A device that dawdles, so that queues and threads meet in all orders.
-std::shared_ptr<stripe::Device> random_device(Random& random) {
+/// Dawdles, so that queues and threads meet in all orders.
+std::shared_ptr<test::Script> random_script(Random& random) {
   auto script = std::make_shared<test::Script>();
   if (random.one_in(3)) script->most_delay_us = 60;
   if (random.one_in(2)) script->work_delay_kib = random.between(1, 300);
-  return test::decorate(test::open_test_device(), script);
+  if (random.one_in(4)) script->unmapped_one_in = random.between(1, 4);
+  return script;
 }
 
 std::string check_law(Random& random) {
   const Setting setting = random_setting(random);
-  Feeder feeder(random_device(random), setting, random);
+  const auto script = random_script(random);
+  const auto device = test::decorate(test::open_test_device(), script);
+  Feeder feeder(device, setting, random);
   const int frames = random.between(2, 7);
   Treatment treatment = test::random_treatment(random);
   Access access = test::random_access(random);
   for (int i = 0; i < frames; ++i) {
+    access.any_pitch = !device->needs_page_lock() && script->unmapped_one_in == 0 &&
+                       setting.options.transfer == Transfer::mapped;
     const std::string text = feeder.feed(access, treatment);
     if (!text.empty()) return text;
     if (random.one_in(2)) treatment = test::random_treatment(random);
@@ -93,17 +100,18 @@ GST_START_TEST(law_of_equality) {
 }
 GST_END_TEST;
 
-// The plan of issue 2: every format in both layouts, at sizes that no block of threads divides.
+// Every format in all layouts, at sizes that no block of threads divides.
 GST_START_TEST(every_format_both_ways) {
   Random random(__i__);
   const auto device = test::open_test_device();
-  for (const Access& access : {test::direct, test::staged})
-    for (const test::Effect effect : test::effects)
-      for (const StripeLayout layout : {StripeLayout::rows, StripeLayout::columns}) {
-        Setting setting{&test::formats[__i__], 65, 63, false, {3, 2}};
-        const Treatment treatment{effect, test::bt601_limited, layout, 3};
-        fail_unless_empty(test::feed_alike(device, setting, access, treatment, 3, random));
-      }
+  for (const Transfer transfer : {Transfer::copy, Transfer::mapped})
+    for (const Access& access : {test::direct, test::staged})
+      for (const test::Effect effect : test::effects)
+        for (const StripeLayout layout : test::stripe_layouts) {
+          const Setting setting{&test::formats[__i__], 65, 63, false, {3, 2, transfer}};
+          const Treatment treatment{effect, test::bt601_limited, layout, 5};
+          fail_unless_empty(test::feed_alike(device, setting, access, treatment, 3, random));
+        }
 }
 GST_END_TEST;
 
@@ -237,10 +245,11 @@ GST_END_TEST;
 
 // Submit and wait may run at once, in a thread each.
 GST_START_TEST(two_threads_share_an_engine) {
-  Random random;
-  const auto device = random_device(random);
+  Random random(__i__);
+  const auto device = test::decorate(test::open_test_device(), random_script(random));
   constexpr int frames = 60, depth = 3;
-  const Setting setting = small_setting("RGB", 3, depth);
+  Setting setting = small_setting("RGB", 3, depth);
+  setting.options.transfer = __i__ ? Transfer::mapped : Transfer::copy;
   stripe::Engine engine(device, setting.shape(), setting.options);
   std::counting_semaphore<> room(depth), submitted(0);
   std::vector<std::unique_ptr<test::TestFrame>> all;
@@ -313,7 +322,7 @@ static Suite* engine_suite() {
   tcase_add_test(cases, counters_count);
   tcase_add_test(cases, stripes_go_round_the_queues);
   tcase_add_test(cases, steady_state_allocates_nothing);
-  tcase_add_test(cases, two_threads_share_an_engine);
+  tcase_add_loop_test(cases, two_threads_share_an_engine, 0, 2);
   tcase_add_test(cases, destructor_waits_for_frames);
   tcase_add_test(cases, engines_share_a_device);
   return suite;

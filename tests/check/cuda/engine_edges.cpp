@@ -14,7 +14,6 @@ using test::Treatment;
 namespace {
 
 constexpr const char* edge_formats[] = {"BGR", "GRAY8", "RGBA", "NV12", "I420"};
-constexpr StripeLayout layouts[] = {StripeLayout::rows, StripeLayout::columns};
 
 /// One frame of each format; what stays unwritten differs from what is expected.
 void expect_whole_picture(int width, int height, StripeLayout layout, int count, int streams) {
@@ -34,7 +33,7 @@ GST_START_TEST(truncated_grid) {
   constexpr int sizes[][2] = {{1, 1},   {19, 19},   {21, 41},   {31, 33},  {33, 31},
                               {39, 59}, {641, 479}, {385, 289}, {255, 257}};
   for (const auto& size : sizes)
-    for (const StripeLayout layout : layouts)
+    for (const StripeLayout layout : test::stripe_layouts)
       for (const int count : {1, 3}) expect_whole_picture(size[0], size[1], layout, count, 3);
 }
 GST_END_TEST;
@@ -52,7 +51,7 @@ GST_END_TEST;
 GST_START_TEST(rows_and_columns_swapped) {
   constexpr int sizes[][2] = {{2500, 3}, {3, 2500}, {1999, 1}, {1, 1999}, {4097, 2}, {2, 4097}};
   for (const auto& size : sizes)
-    for (const StripeLayout layout : layouts)
+    for (const StripeLayout layout : test::stripe_layouts)
       for (const int count : {1, 3}) expect_whole_picture(size[0], size[1], layout, count, 2);
 }
 GST_END_TEST;

@@ -31,12 +31,13 @@ struct Scenario {
   Access access;
   Treatment treatment;
   int frames;
+  int unmapped_one_in = 0;  ///< as the script's
 };
 
 const Access in_staged{stripe::HostAccess::staged, stripe::HostAccess::direct};
 const Access out_staged{stripe::HostAccess::direct, stripe::HostAccess::staged};
 
-Scenario scenario(int number) {
+Scenario copying_scenario(int number) {
   const Treatment rows{test::Effect::invert, test::bt709_full, StripeLayout::rows, 3};
   const Treatment columns{test::Effect::none, test::bt709_full, StripeLayout::columns, 2};
   switch (number) {
@@ -50,7 +51,15 @@ Scenario scenario(int number) {
       return {{&test::format_named("NV12"), 34, 46, false, {4, 4}}, out_staged, rows, 6};
   }
 }
-constexpr int scenario_count = 4;
+
+/// The first four copy frames, the next four map the same, and the last one finds that it can't.
+Scenario scenario(int number) {
+  Scenario s = copying_scenario(number % 4);
+  if (number >= 4) s.setting.options.transfer = stripe::Transfer::mapped;
+  if (number >= 8) s.unmapped_one_in = 1;
+  return s;
+}
+constexpr int scenario_count = 9;
 
 void sleep_ms(int ms) { std::this_thread::sleep_for(std::chrono::milliseconds(ms)); }
 
@@ -128,6 +137,7 @@ int fail_each_call(const Scenario& s, bool ever_after, Random& random) {
     script->work_delay_kib = n % 3 == 0 ? 200 : 0;
     script->fail_at = n;
     script->fail_ever_after = ever_after;
+    script->unmapped_one_in = s.unmapped_one_in;
     if (!run_with_failure(s, script, n % 2 == 0, random)) return n - 1;
   }
   fail_unless(false, "the calls never end");
@@ -270,11 +280,12 @@ GST_START_TEST(failures_between_two_threads) {
   Random random(__i__);
   const auto plain = test::open_test_device();
   for (int i = 0; i < 40; ++i) {
-    Scenario s = scenario(1 + __i__);
+    Scenario s = scenario(__i__);
     s.frames = 8;
     const auto script = std::make_shared<Script>();
     script->work_delay_kib = 100;
     script->most_delay_us = 50;
+    script->unmapped_one_in = s.unmapped_one_in;
     TwoThreads threads(test::decorate(plain, script), plain, s, random);
     script->fail_at = random.between(1, 100);
     script->fail_ever_after = random.one_in(3);
@@ -328,7 +339,7 @@ static Suite* engine_failures_suite() {
   tcase_add_loop_test(cases, all_calls_fail_from_one_on, 0, scenario_count);
   tcase_add_test(cases, error_keeps_its_kind);
   tcase_add_test(cases, failures_leak_no_pinned_memory);
-  tcase_add_loop_test(cases, failures_between_two_threads, 0, 3);
+  tcase_add_loop_test(cases, failures_between_two_threads, 1, scenario_count);
   tcase_add_test(cases, frame_submitted_during_a_failure_is_over_too);
   return suite;
 }

@@ -27,15 +27,18 @@ using test::Treatment;
 
 namespace {
 
-constexpr int law_cases = 5;
+constexpr int law_cases = 8;
 
 constexpr Access output_staged{stripe::HostAccess::direct, stripe::HostAccess::staged};
 constexpr Access ways[] = {
     test::staged, {stripe::HostAccess::staged, stripe::HostAccess::direct}, output_staged};
 
+constexpr stripe::Transfer transfers[] = {stripe::Transfer::copy, stripe::Transfer::mapped};
+constexpr int transfer_count = 2;
+
 /// RGBA in rows: a third of such a frame is above 256 KiB, an eighth is below.
-Setting large_setting(int streams, int depth) {
-  return {&test::format_named("RGBA"), 641, 403, false, {streams, depth}};
+Setting large_setting(int streams, int depth, stripe::Transfer transfer) {
+  return {&test::format_named("RGBA"), 641, 403, false, {streams, depth, transfer}};
 }
 
 Treatment in_rows(int count) {
@@ -77,7 +80,7 @@ GST_START_TEST(large_staged_frames_keep_the_law) {
   Random random(__i__);
   Setting setting{&random.pick(test::formats), random.between(600, 900), random.between(300, 700)};
   setting.interlaced = random.one_in(4);
-  setting.options = {random.between(1, 5), random.between(1, 3)};
+  setting.options = {random.between(1, 5), random.between(1, 3), random.pick(transfers)};
   Feeder feeder(test::open_test_device(), setting, random);
   for (int frame = 0; frame < (test::with_sanitizer ? 2 : 4); ++frame) {
     Treatment treatment = test::random_treatment(random);
@@ -93,18 +96,20 @@ GST_END_TEST;
 GST_START_TEST(staged_output_waits_for_each_stripe) {
   Random random(__i__);
   const Mix& mix = mixes[__i__];
-  Feeder feeder(slow_device(), large_setting(mix.streams, 2), random);
-  for (int frame = 0; frame < 4; ++frame) {
-    fail_unless_empty(feeder.feed(output_staged, in_rows(mix.stripes)));
-    fail_unless_empty(feeder.finish_oldest());
+  for (const stripe::Transfer transfer : transfers) {
+    Feeder feeder(slow_device(), large_setting(mix.streams, 2, transfer), random);
+    for (int frame = 0; frame < 4; ++frame) {
+      fail_unless_empty(feeder.feed(output_staged, in_rows(mix.stripes)));
+      fail_unless_empty(feeder.finish_oldest());
+    }
   }
 }
 GST_END_TEST;
 
 // A place for a frame in flight must not keep the cut, the streams or the way of the frame before.
 GST_START_TEST(staged_frames_change_from_one_to_the_next) {
-  Random random;
-  Feeder feeder(slow_device(), large_setting(3, 2), random);
+  Random random(__i__);
+  Feeder feeder(slow_device(), large_setting(3, 2, transfers[__i__]), random);
   const int counts[] = {7, 1, 2, 16, 3, 1, 64, 2};
   for (int frame = 0; frame < 8; ++frame) {
     Treatment treatment = in_rows(counts[frame]);
@@ -120,9 +125,9 @@ GST_END_TEST;
 
 // The submitting thread copies in while the waiting thread copies out.
 GST_START_TEST(both_sides_are_staged_at_once) {
-  Random random;
+  Random random(__i__);
   const auto device = test::open_test_device();
-  const Setting setting = large_setting(3, 2);
+  const Setting setting = large_setting(3, 2, transfers[__i__]);
   const int frames = test::with_sanitizer ? 6 : 12;
   stripe::Engine engine(device, setting.shape(), setting.options);
   std::counting_semaphore<> room(setting.options.depth), submitted(0);
@@ -154,7 +159,7 @@ GST_END_TEST;
 GST_START_TEST(threads_that_copy_are_started_once) {
   Random random;
   const std::set<std::string> before = threads_named("stripe-copy");
-  Feeder feeder(test::open_test_device(), large_setting(2, 2), random);
+  Feeder feeder(test::open_test_device(), large_setting(2, 2, transfers[__i__]), random);
   for (int i = 0; i < 3; ++i) fail_unless_empty(feeder.feed(test::direct, in_rows(1)));
   fail_unless(threads_named("stripe-copy") == before);  // nothing was staged
   for (int i = 0; i < 3; ++i) fail_unless_empty(feeder.feed(test::staged, in_rows(1)));
@@ -173,9 +178,9 @@ static Suite* engine_staging_suite() {
   tcase_set_timeout(cases, 120);
   tcase_add_loop_test(cases, large_staged_frames_keep_the_law, 0, law_cases);
   tcase_add_loop_test(cases, staged_output_waits_for_each_stripe, 0, G_N_ELEMENTS(mixes));
-  tcase_add_test(cases, staged_frames_change_from_one_to_the_next);
-  tcase_add_test(cases, both_sides_are_staged_at_once);
-  tcase_add_test(cases, threads_that_copy_are_started_once);
+  tcase_add_loop_test(cases, staged_frames_change_from_one_to_the_next, 0, transfer_count);
+  tcase_add_loop_test(cases, both_sides_are_staged_at_once, 0, transfer_count);
+  tcase_add_loop_test(cases, threads_that_copy_are_started_once, 0, transfer_count);
   return suite;
 }
 

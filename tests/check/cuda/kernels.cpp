@@ -5,154 +5,108 @@
 
 #include <string>
 
-#include "cuda/device.h"
-#include "support/device_bytes.h"
-#include "support/guarded_image.h"
-#include "support/layouts.h"
+#include "support/kernel_trial.h"
 #include "support/library_main.h"
 
+using test::Bytes;
 using test::Format;
+using test::KernelTrial;
 using test::Matrix;
-using test::Model;
+using test::Random;
 
 namespace {
 
-constexpr int sizes[][2] = {{1, 1}, {1, 17}, {17, 1}, {3, 5}, {65, 63}, {130, 33}};
-
-/// A whole image's block, guards included, in device memory, `shift` bytes off its alignment.
-class DeviceImage {
- public:
-  DeviceImage(stripe::Device& device, stripe::Queue& queue, const test::GuardedImage& image,
-              int shift)
-      : image_(image), shift_(shift), size_(image.size_bytes() + shift) {
-    test::Bytes bytes(size_);
-    std::copy_n(image.memory(), image.size_bytes(), bytes.data() + shift);
-    memory_ = test::on_device(device, queue, bytes);
-  }
-
-  stripe::Image view() const {
-    stripe::Image image;
-    for (int i = 0; i < image_.picture().format->planes; ++i) {
-      const auto& plane = image_.picture().planes[i];
-      image.planes[i] = {memory_->data() + shift_ + (plane.data - image_.memory()), plane.stride};
-    }
-    return image;
-  }
-
-  /// What lies there now, guards included.
-  test::Bytes now(stripe::Queue& queue) const {
-    test::Bytes bytes = test::download(queue, *memory_, size_);
-    bytes.erase(bytes.begin(), bytes.begin() + shift_);
-    return bytes;
-  }
-
- private:
-  const test::GuardedImage& image_;
-  int shift_;
-  std::size_t size_;
-  std::unique_ptr<stripe::DeviceMemory> memory_;
+struct Size {
+  int width, height;
 };
 
-/// Part of the picture, begun on a whole block and now and then all of it.
-stripe::Rect random_area(test::Random& random, const Format& format, int width, int height) {
-  if (random.one_in(3)) return {0, 0, width, height};
-  const int unit = format.model == Model::yuv ? 2 : 1;
-  const int x = random.between(0, (width - 1) / unit) * unit;
-  const int y = random.between(0, (height - 1) / unit) * unit;
-  return {x, y, random.between(1, width - x), random.between(1, height - y)};
-}
+constexpr Size small_sizes[] = {{1, 1}, {1, 17}, {17, 1}, {3, 5}, {65, 63}, {130, 33}};
 
-/// Whether a matrix may mix two components: subsampled chroma and luma stay apart.
-bool may_mix(const Format& format, int a, int b) {
-  return a == b || format.model == Model::rgb || (format.model == Model::yuv && a > 0 && b > 0);
-}
-
-/// Coefficients of all sorts, within the bound.
-Matrix random_matrix(test::Random& random, const Format& format) {
-  Matrix matrix{};
-  for (int row = 0; row < 3; ++row) {
-    for (int i = 0; i < 3; ++i)
-      if (may_mix(format, row, i)) matrix[row][i] = random.between(-3 * 65536, 3 * 65536);
-    matrix[row][3] = random.between(-200 * 65536, 600 * 65536);
-  }
-  return matrix;
-}
-
-stripe::Operation operation_of(const Matrix& matrix) {
-  stripe::Operation operation;
-  operation.kernel = stripe::Operation::Kernel::affine;
-  for (int row = 0; row < 3; ++row) {
-    for (int i = 0; i < 3; ++i)
-      operation.affine.coefficient[row][i] = static_cast<int>(matrix[row][i]);
-    operation.affine.offset[row] = static_cast<int>(matrix[row][3]);
-  }
-  return operation;
-}
-
-/// Pairs of images in which one area is worked on.
-class Trial {
- public:
-  Trial(const Format& format, int width, int height, test::Random& random)
-      : format_(format),
-        aligned_(random.one_in(3)),
-        input_(format, width, height, geometry(width, random), random),
-        output_(format, width, height, geometry(width, random), random),
-        area_(random_area(random, format, width, height)),
-        shift_(aligned_ ? 0 : random.between(0, 255)) {}
-
-  test::ConstPicture source() const { return part(input_.view()); }
-  test::Picture target() const { return part(output_.picture()); }
-
-  /// Runs on the device first, then lets `expect` write the expected area into the shadow on the
-  /// host.
-  template <typename Expect>
-  std::string run(stripe::Device& device, const stripe::Operation& operation, Expect expect) {
-    const auto queue = device.create_queue();
-    const DeviceImage in(device, *queue, input_, shift_);
-    const DeviceImage out(device, *queue, output_, shift_ / 2);
-    queue->launch(operation, {test::layout_of(format_), as_const(in.view()), out.view(), area_});
-    const test::Bytes got = out.now(*queue);
-    expect(source(), target());
-    return compare(got);
-  }
-
- private:
-  template <typename Byte>
-  test::BasicPicture<Byte> part(const test::BasicPicture<Byte>& picture) const {
-    return sub_picture(picture, area_.x, area_.y, area_.width, area_.height);
-  }
-
-  test::Geometry geometry(int width, test::Random& random) const {
-    return aligned_ ? test::aligned_geometry(format_, width) : random_geometry(random, false);
-  }
-
-  std::string compare(const test::Bytes& got) const {
-    for (std::size_t i = 0; i < got.size(); ++i) {
-      if (got[i] == output_.memory()[i]) continue;
-      char text[200];
-      std::snprintf(text, sizeof text, "%s %dx%d area %d,%d %dx%d: byte %zu is %d, expected %d",
-                    format_.name, output_.picture().width, output_.picture().height, area_.x,
-                    area_.y, area_.width, area_.height, i, got[i], output_.memory()[i]);
-      return text;
-    }
-    return {};
-  }
-
-  const Format& format_;
-  bool aligned_;
-  test::GuardedImage input_, output_;
-  stripe::Rect area_;
-  int shift_;
+/// How both pictures lie in their blocks, and the blocks in device memory: so many bytes off its
+/// alignment.
+struct Placement {
+  test::Geometry input, output;
+  int input_shift = 0, output_shift = 0;
 };
+
+Placement random_placement(const Format& format, int width, Random& random) {
+  if (random.one_in(3)) {
+    const test::Geometry aligned = test::aligned_geometry(format, width);
+    return {aligned, aligned};
+  }
+  const int shift = random.between(0, 255);
+  return {random_geometry(random, false), random_geometry(random, false), shift, shift / 2};
+}
+
+/// Up to 16 bytes off an alignment, in pitches of all sorts, between guards.
+test::Geometry geometry_off_alignment(Random& random) {
+  test::Geometry geometry;
+  for (test::PlaneGeometry& plane : geometry.planes)
+    plane = {16 + random.between(0, 16), random.one_in(3) ? 0 : random.between(0, 20),
+             random.between(16, 20), random.one_in(4)};
+  return geometry;
+}
+
+/// Both alike, alike but for multiples of 16 bytes, or however it comes.
+Placement placement_off_alignment(Random& random) {
+  Placement placement{geometry_off_alignment(random), {}};
+  placement.output = placement.input;
+  const int way = random.between(1, 3);
+  if (way == 1) placement.output = geometry_off_alignment(random);
+  if (way == 2)
+    for (test::PlaneGeometry& plane : placement.output.planes) {
+      plane.before += 16 * random.between(0, 2);
+      plane.padding += 16 * random.between(0, 2);
+    }
+  return placement;
+}
+
+/// Rows shorter than what a thread takes at once; more rows, and longer ones, than a small grid has
+/// threads for; and what is long once its rows are taken together.
+Size random_size(Random& random) {
+  switch (random.between(1, 4)) {
+    case 1:
+      return {random.between(1, 20), random.between(1, 9)};
+    case 2:
+      return {random.between(1, 9), random.between(260, 700)};
+    case 3:
+      return {random.between(4100, 5500), random.between(1, 3)};
+    default:
+      return {random.between(300, 420), random.between(300, 420)};
+  }
+}
+
+std::unique_ptr<stripe::DeviceMemory> upload_shifted(stripe::Device& device, stripe::Queue& queue,
+                                                     Bytes block, int shift) {
+  block.insert(block.begin(), shift, 0);
+  return test::on_device(device, queue, block);
+}
+
+/// What is in the output's block when the operation is done.
+Bytes run(stripe::Device& device, const KernelTrial& trial, const Placement& placement,
+          const stripe::Operation& operation, bool over_link = false) {
+  const auto queue = device.create_queue();
+  const Bytes before = trial.output_block();
+  const auto in = upload_shifted(device, *queue, trial.input_block(), placement.input_shift);
+  const auto out = upload_shifted(device, *queue, before, placement.output_shift);
+  stripe::KernelJob job =
+      trial.job(in->data() + placement.input_shift, out->data() + placement.output_shift);
+  job.over_link = over_link;
+  queue->launch(operation, job);
+  Bytes got = test::download(*queue, *out, before.size() + placement.output_shift);
+  got.erase(got.begin(), got.begin() + placement.output_shift);
+  return got;
+}
 
 template <typename Body>
 void for_many_trials(const Format& format, std::uint64_t salt, Body body) {
   const auto device = test::open_test_device();
-  test::Random random(salt);
-  for (const auto& size : sizes)
+  Random random(salt);
+  for (const Size& size : small_sizes)
     for (int repeat = 0; repeat < 12; ++repeat) {
-      Trial trial(format, size[0], size[1], random);
-      body(*device, trial, random);
+      const Placement placement = random_placement(format, size.width, random);
+      KernelTrial trial(format, size.width, size.height, placement.input, placement.output, random);
+      body(*device, trial, placement, random);
     }
 }
 
@@ -160,12 +114,12 @@ void for_many_trials(const Format& format, std::uint64_t salt, Body body) {
 
 GST_START_TEST(copy_copies_the_area) {
   const Format& format = test::formats[__i__];
-  for_many_trials(format, __i__, [&](stripe::Device& device, Trial& trial, test::Random&) {
-    fail_unless_empty(
-        trial.run(device, {}, [](const test::ConstPicture& in, const test::Picture& out) {
-          exact(test::Effect::none, test::bt709_full, in, out);
-        }));
-  });
+  for_many_trials(
+      format, __i__,
+      [&](stripe::Device& device, KernelTrial& trial, const Placement& placement, Random&) {
+        const Bytes got = run(device, trial, placement, {});
+        fail_unless_empty(trial.verdict(got, test::Effect::none, test::bt709_full));
+      });
 }
 GST_END_TEST;
 
@@ -173,12 +127,11 @@ GST_END_TEST;
 GST_START_TEST(affine_follows_the_formula) {
   const Format& format = test::formats[__i__];
   for_many_trials(
-      format, 100 + __i__, [&](stripe::Device& device, Trial& trial, test::Random& random) {
-        const Matrix matrix = random_matrix(random, format);
-        fail_unless_empty(trial.run(device, operation_of(matrix),
-                                    [&](const test::ConstPicture& in, const test::Picture& out) {
-                                      affine(matrix, in, out);
-                                    }));
+      format, 100 + __i__,
+      [&](stripe::Device& device, KernelTrial& trial, const Placement& placement, Random& random) {
+        const Matrix matrix = test::random_matrix(random, format);
+        const Bytes got = run(device, trial, placement, test::operation_of(matrix));
+        fail_unless_empty(trial.verdict(got, matrix));
       });
 }
 GST_END_TEST;
@@ -186,14 +139,38 @@ GST_END_TEST;
 GST_START_TEST(effects_follow_the_formula) {
   const Format& format = test::formats[__i__];
   for_many_trials(
-      format, 200 + __i__, [&](stripe::Device& device, Trial& trial, test::Random& random) {
+      format, 200 + __i__,
+      [&](stripe::Device& device, KernelTrial& trial, const Placement& placement, Random& random) {
         const test::Effect effect = random.pick(test::effects);
         const test::Colors& colors = random.one_in(2) ? test::bt601_limited : test::bt2020_full;
-        fail_unless_empty(trial.run(device, test::operation_of(effect, format, colors),
-                                    [&](const test::ConstPicture& in, const test::Picture& out) {
-                                      exact(effect, colors, in, out);
-                                    }));
+        const Bytes got = run(device, trial, placement, test::operation_of(effect, format, colors));
+        fail_unless_empty(trial.verdict(got, effect, colors));
       });
+}
+GST_END_TEST;
+
+// Kernels read and write as many bytes at once as alignment allows, and each byte on its own where
+// it does not: at both ends of a row, or in all of it.
+GST_START_TEST(any_alignment_pitch_and_length) {
+  const Format& format = test::formats[__i__];
+  const auto device = test::open_test_device();
+  Random random(300 + __i__);
+  for (int repeat = 0; repeat < 60; ++repeat) {
+    const Placement placement = placement_off_alignment(random);
+    const Size size = random_size(random);
+    KernelTrial trial(format, size.width, size.height, placement.input, placement.output, random);
+    const bool over_link = random.one_in(2);
+    if (random.one_in(4)) {
+      const Bytes got = run(*device, trial, placement, {}, over_link);
+      fail_unless_empty(trial.verdict(got, test::Effect::none, test::bt709_full));
+      continue;
+    }
+    const Matrix matrices[] = {test::random_uniform(random), test::random_diagonal(random),
+                               test::random_matrix(random, format)};
+    const Matrix& matrix = random.pick(matrices);
+    const Bytes got = run(*device, trial, placement, test::operation_of(matrix), over_link);
+    fail_unless_empty(trial.verdict(got, matrix));
+  }
 }
 GST_END_TEST;
 
@@ -205,6 +182,7 @@ static Suite* kernels_suite() {
   tcase_add_loop_test(cases, copy_copies_the_area, 0, test::format_count);
   tcase_add_loop_test(cases, affine_follows_the_formula, 0, test::format_count);
   tcase_add_loop_test(cases, effects_follow_the_formula, 0, test::format_count);
+  tcase_add_loop_test(cases, any_alignment_pitch_and_length, 0, test::format_count);
   return suite;
 }
 

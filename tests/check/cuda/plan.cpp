@@ -4,12 +4,12 @@
 
 #include "cuda/plan.h"
 
-#include <algorithm>
 #include <climits>
 #include <cstdint>
 #include <stdexcept>
 #include <vector>
 
+#include "support/cover.h"
 #include "support/formats.h"
 #include "support/layouts.h"
 #include "support/library_main.h"
@@ -21,6 +21,7 @@ using stripe::StripeLayout;
 
 namespace {
 
+/// Those with one split axis; tiles have a file of their own.
 constexpr StripeLayout layouts[] = {StripeLayout::rows, StripeLayout::columns};
 
 /// The split axis of a plan, so that one body checks both layouts.
@@ -41,23 +42,6 @@ struct Axis {
   }
 };
 
-/// How many of the stripes each pixel is in, row by row; -1 somewhere if one leaves the picture.
-std::vector<int> cover(const std::vector<Rect>& stripes, int width, int height) {
-  std::vector<int> times(static_cast<std::size_t>(width) * height, 0);
-  for (const Rect& stripe : stripes) {
-    if (stripe.x < 0 || stripe.y < 0 || stripe.x + stripe.width > width ||
-        stripe.y + stripe.height > height)
-      return {-1};
-    for (int y = stripe.y; y < stripe.y + stripe.height; ++y)
-      for (int x = stripe.x; x < stripe.x + stripe.width; ++x) ++times[y * width + x];
-  }
-  return times;
-}
-
-bool all_once(const std::vector<int>& times) {
-  return std::all_of(times.begin(), times.end(), [](int n) { return n == 1; });
-}
-
 /// Every split axis 1..65, other axis {1, 2, 17}, unit 1..4, count 1..n+2, n being the units there
 /// are.
 template <typename Check>
@@ -77,8 +61,8 @@ void expect_each_pixel_once(const Axis& axis, int length, int other, int unit, i
                             const std::vector<Rect>& plan) {
   const int width = axis.down() ? other : length;
   const int height = axis.down() ? length : other;
-  fail_unless(all_once(cover(plan, width, height)), "%dx%d unit %d count %d", width, height, unit,
-              count);
+  fail_unless(test::all_once(test::cover(plan, width, height)), "%dx%d unit %d count %d", width,
+              height, unit, count);
 }
 
 void expect_formula(const Axis& axis, int length, int other, int unit, int count,
@@ -115,17 +99,18 @@ bool areas_partition_plane(const test::Format& format, int plane, const PlanRequ
     areas.push_back({static_cast<int>(area.x_bytes), static_cast<int>(area.y),
                      static_cast<int>(area.row_bytes), static_cast<int>(area.rows)});
   }
-  return all_once(cover(areas, row_bytes, rows));
+  return test::all_once(test::cover(areas, row_bytes, rows));
 }
 
 void expect_planes_partitioned(const test::Format& format, int width, int height, bool interlaced) {
-  for (const StripeLayout layout : layouts)
+  for (const StripeLayout layout : test::stripe_layouts)
     for (const int count : {1, 2, 3, 7, 256}) {
       const PlanRequest request{width, height, layout, count,
                                 stripe_unit(test::layout_of(format), interlaced)};
       for (int plane = 0; plane < format.planes; ++plane)
-        fail_unless(areas_partition_plane(format, plane, request), "%s %dx%d plane %d count %d",
-                    format.name, width, height, plane, count);
+        fail_unless(areas_partition_plane(format, plane, request),
+                    "%s %dx%d plane %d layout %d count %d", format.name, width, height, plane,
+                    static_cast<int>(layout), count);
     }
 }
 

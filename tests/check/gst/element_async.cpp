@@ -161,7 +161,7 @@ GST_START_TEST(properties_change_between_frames) {
   for (unsigned i = 0; i <= depth; ++i) {
     set_effect(stream.rig.element(), i % 2 ? Effect::invert : Effect::none);
     g_object_set(stream.rig.element(), "stripe-count", i % 5, nullptr);
-    set_nick(stream.rig.element(), "stripe-layout", i % 3 ? "rows" : "columns");
+    set_nick(stream.rig.element(), "stripe-layout", std::array{"rows", "columns", "tiles"}[i % 3]);
     stream.push_all(i, 1);
     if (i == 0) stream.outlet.wait_for_a_held_frame();
   }

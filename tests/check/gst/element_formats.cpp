@@ -19,7 +19,7 @@ struct Size {
 
 constexpr Size small_sizes[] = {{1, 1}, {1, 17}, {17, 1}, {3, 5}, {65, 63}};
 constexpr const char* large_formats[] = {"RGB", "RGBA", "NV12", "I420", "GRAY8"};
-constexpr const char* layouts[] = {"rows", "columns"};
+constexpr const char* layouts[] = {"rows", "columns", "tiles"};
 
 /// One rig for one format and size, with or without a guarded output pool.
 struct Case {
@@ -139,7 +139,7 @@ GST_START_TEST(stream_counts) {
     g_object_set(element.get(), "stream-count", streams, nullptr);
     Case one(formats[__i__].name, {65, 63}, false, 3, "", "", std::move(element));
     for (const int count : {1, 3, 40}) {
-      one.set_stripes(layouts[streams % 2], count);
+      one.set_stripes(layouts[streams % 3], count);
       for (const Effect effect : effects) one.check(effect, std::to_string(streams) + " streams");
     }
   }

@@ -9,15 +9,12 @@
 
 #include "gst/frames.h"
 #include "gst/support.h"
-#include "support/backend.h"
 
 namespace {
 
 using namespace test;
 
-std::string stripes(const std::string& properties) {
-  return std::string("cudastripetransform backend=") + backend_name() + " " + properties;
-}
+std::string stripes(const std::string& properties) { return element_text() + " " + properties; }
 
 /// Plays a pipeline to its end or error.
 void play(const std::string& line) {

@@ -54,7 +54,7 @@ constexpr const char* planar_formats[] = {"NV12", "I420"};
 
 GST_START_TEST(odd_strides_and_offsets) {
   Door door(formats[__i__].name, 65, 63, 11 + __i__);
-  for (const char* layout : {"rows", "columns"}) {
+  for (const char* layout : {"rows", "columns", "tiles"}) {
     set_nick(door.rig.element(), "stripe-layout", layout);
     for (int i = 0; i < 20; ++i)
       door.check(make_frame(door.caps.get(), random_geometry(door.random, true), door.random));
@@ -107,7 +107,8 @@ GST_START_TEST(planes_in_separate_memories_without_meta) {
 GST_END_TEST;
 
 // Cuts within a row, at the first and last byte, twice at the same place (an empty memory), and
-// into as many memories as a buffer can have. That such planes can't be page-locked is said once.
+// into as many memories as a buffer can have. That such planes can't be page-locked is said once,
+// where it matters.
 GST_START_TEST(planes_across_memories) {
   Door door(formats[__i__].name);
   const GstVideoInfo info = door.info();
@@ -123,7 +124,10 @@ GST_START_TEST(planes_across_memories) {
           make_frame(door.caps.get(), geometry, door.random, {.meta = meta, .cuts = cuts});
       door.check_bytes(input, input.image->view());
     }
-  door.rig.expect_one_memory_warning("memories");
+  if (any_memory_will_do())
+    door.rig.expect_quiet();
+  else
+    door.rig.expect_one_memory_warning("memories");
 }
 GST_END_TEST;
 

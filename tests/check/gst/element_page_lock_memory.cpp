@@ -238,8 +238,12 @@ GST_END_TEST;
 // it is given back by the time the frame is out.
 GST_START_TEST(memory_is_held_until_its_frame_is_finished) {
   const char* mode = page_lock_modes[__i__ % mode_count];
-  LockFixture one(
-      {.mode = mode, .depth = __i__ < mode_count ? 1u : 16u, .width = 321, .height = 99});
+  const int way = __i__ / mode_count;
+  LockFixture one({.mode = mode,
+                   .transfer = way / 2 ? "mapped" : "copy",
+                   .depth = way % 2 ? 16u : 1u,
+                   .width = 321,
+                   .height = 99});
   std::atomic<int> gone{0};
   for (int round = 0; round < 3; ++round) {
     std::vector<std::shared_ptr<GuardedImage>> images;
@@ -275,9 +279,8 @@ int leave_a_running_pipeline() {
   const std::string line =
       std::string(
           "videotestsrc is-live=true ! video/x-raw,width=321,height=241,framerate=200/1 ! ") +
-      "identity drop-allocation=true ! cudastripetransform name=stripes page-lock=register "
-      "backend=" +
-      backend_name() + " ! fakesink";
+      "identity drop-allocation=true ! " + element_text() +
+      " name=stripes page-lock=register ! fakesink";
   static GstElement* const pipeline = gst_parse_launch(line.c_str(), nullptr);
   static GstElement* const element = gst_bin_get_by_name(GST_BIN(pipeline), "stripes");
   gst_element_set_state(pipeline, GST_STATE_PLAYING);
@@ -325,7 +328,7 @@ Suite* element_page_lock_memory_suite() {
   tcase_add_test(cases, a_share_of_a_share);
   tcase_add_test(cases, planes_in_memories_of_their_own);
   tcase_add_loop_test(cases, wrapped_memory_that_is_pinned, 0, registering_count);
-  tcase_add_loop_test(cases, memory_is_held_until_its_frame_is_finished, 0, 2 * mode_count);
+  tcase_add_loop_test(cases, memory_is_held_until_its_frame_is_finished, 0, 4 * mode_count);
   tcase_add_test(cases, end_of_the_process);
   return suite;
 }

@@ -7,14 +7,13 @@
 
 #include "gst/page_lock.h"
 #include "gst/recorder.h"
-#include "support/backend.h"
 
 namespace {
 
 using namespace test;
 
 std::string stripes(const std::string& name, const std::string& properties) {
-  return "cudastripetransform name=" + name + " backend=" + backend_name() + " " + properties;
+  return element_text() + " name=" + name + " " + properties;
 }
 
 struct Pipeline {

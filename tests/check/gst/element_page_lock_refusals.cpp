@@ -30,11 +30,6 @@ void check_times(LockFixture& one, GstBuffer* buffer, const GuardedImage& image,
 
 // --- file descriptors
 
-Ref<GstAllocator> make_fd_allocator(bool dmabuf) {
-  return Ref<GstAllocator>(GST_ALLOCATOR(
-      gst_object_ref_sink(dmabuf ? gst_dmabuf_allocator_new() : gst_fd_allocator_new())));
-}
-
 const struct {
   const char* mode;
   bool dmabuf;
@@ -98,20 +93,11 @@ GST_END_TEST;
 
 // --- allocators of others
 
-/// The picture, packed, in memory of an allocator that nobody knows.
-Ref<GstBuffer> make_foreign_buffer(GstAllocator* storage, const Frame& frame) {
-  const gsize size = frame.image->size_bytes();
-  Ref<GstBuffer> buffer(gst_buffer_new());
-  gst_buffer_append_memory(buffer.get(), make_foreign_memory(storage, size).release());
-  gst_buffer_fill(buffer.get(), 0, frame.image->memory(), size);
-  return buffer;
-}
-
 GST_START_TEST(an_unknown_allocator) {
   LockFixture one({.mode = __i__ ? "register" : "auto"});
   for (unsigned memories = 1; memories <= 3; ++memories) {
     const Frame frame = one.make();
-    const Ref<GstBuffer> buffer = make_foreign_buffer(nullptr, frame);
+    const Ref<GstBuffer> buffer = make_foreign_buffer(nullptr, *frame.image);
     check_times(one, buffer.get(), *frame.image, 4);
     one.expect({{"refusals", memories}, {"staged-frames", 4 * memories}});
   }
@@ -126,7 +112,7 @@ GST_START_TEST(an_unknown_allocator_that_pins) {
   LockFixture one;
   const Ref<GstAllocator> storage(gst_allocator_find(pinned_type));
   const Frame frame = one.make();
-  const Ref<GstBuffer> buffer = make_foreign_buffer(storage.get(), frame);
+  const Ref<GstBuffer> buffer = make_foreign_buffer(storage.get(), *frame.image);
   check_times(one, buffer.get(), *frame.image, 4);
   one.expect({{"registrations", 0}});
   if (backend_is_cuda()) {

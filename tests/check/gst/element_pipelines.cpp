@@ -8,16 +8,14 @@
 #include "gst/frames.h"
 #include "gst/recorder.h"
 #include "gst/support.h"
-#include "support/backend.h"
 
 namespace {
 
 using namespace test;
 
-/// "cudastripetransform name=<name>" on the backend under test, with an effect.
+/// element_text() with a name and an effect.
 std::string stripes(const std::string& name, Effect effect) {
-  return "cudastripetransform name=" + name + " backend=" + backend_name() +
-         " effect=" + effect_name(effect);
+  return element_text() + " name=" + name + " effect=" + effect_name(effect);
 }
 
 struct Pipeline {

@@ -26,7 +26,8 @@ constexpr Property properties[] = {
     {"stream-count", "guint", true, false}, {"stripe-count", "guint", true, true},
     {"stripe-layout", "GEnum", true, true}, {"effect", "GEnum", true, true},
     {"page-lock", "GEnum", true, false},    {"max-pinned-bytes", "guint64", true, false},
-    {"async-depth", "guint", true, false},  {"stats", "GstStructure", false, false}};
+    {"async-depth", "guint", true, false},  {"transfer-mode", "GEnum", true, false},
+    {"stats", "GstStructure", false, false}};
 
 /// An element whose backend was not touched.
 Ref<GstElement> untouched_element() {
@@ -136,9 +137,10 @@ void expect_nicks(GstElement* element, const char* name, const std::string& want
 GST_START_TEST(enums_and_defaults) {
   const Ref<GstElement> element = untouched_element();
   expect_nicks(element.get(), "backend", "auto cuda host ");
-  expect_nicks(element.get(), "stripe-layout", "rows columns ");
+  expect_nicks(element.get(), "stripe-layout", "rows columns tiles ");
   expect_nicks(element.get(), "effect", "none invert gray ");
   expect_nicks(element.get(), "page-lock", "auto register stage off ");
+  expect_nicks(element.get(), "transfer-mode", "auto copy mapped ");
 }
 GST_END_TEST;
 
@@ -148,9 +150,10 @@ GST_START_TEST(set_and_get_enums) {
     const char* name;
     std::vector<const char*> nicks;
   } enums[] = {{"backend", {"cuda", "host", "auto"}},
-               {"stripe-layout", {"columns", "rows"}},
+               {"stripe-layout", {"columns", "tiles", "rows"}},
                {"effect", {"invert", "gray", "none"}},
-               {"page-lock", {"register", "stage", "off", "auto"}}};
+               {"page-lock", {"register", "stage", "off", "auto"}},
+               {"transfer-mode", {"copy", "mapped", "auto"}}};
   for (const auto& entry : enums) {
     for (const char* nick : entry.nicks) {
       set_nick(element.get(), entry.name, nick);
@@ -198,6 +201,7 @@ GST_START_TEST(too_late_is_a_warning_and_no_change) {
     ASSERT_WARNING(g_object_set(rig.element(), "cuda-device-id", 3, nullptr));
     ASSERT_WARNING(set_nick(rig.element(), "backend", other.c_str()));
     ASSERT_WARNING(set_nick(rig.element(), "page-lock", "off"));
+    ASSERT_WARNING(set_nick(rig.element(), "transfer-mode", "auto"));
     ASSERT_WARNING(
         g_object_set(rig.element(), "max-pinned-bytes", static_cast<guint64>(1), nullptr));
     ASSERT_WARNING(g_object_set(rig.element(), "async-depth", 1, nullptr));
@@ -210,6 +214,7 @@ GST_START_TEST(too_late_is_a_warning_and_no_change) {
     fail_unless_equals_int(depth, 3);
     fail_unless_equals_uint64(bound, 0);
     fail_unless_equals_string(nick_of(rig.element(), "page-lock"), "auto");
+    fail_unless_equals_string(nick_of(rig.element(), "transfer-mode"), transfer_name());
     fail_unless_equals_int(streams, 2);
     fail_unless_equals_int(id, -1);
     fail_unless_equals_string(nick_of(rig.element(), "backend"), backend.c_str());
@@ -301,9 +306,9 @@ GST_START_TEST(stripes_while_playing) {
     const char* layout;
     guint count;
     guint expected;
-  } changes[] = {{"rows", 1, 1},       {"rows", 5, 5},         {"columns", 5, 5},
-                 {"columns", 256, 65}, {"rows", 256, 63},      {"rows", 2, 2},
-                 {"rows", 0, chosen},  {"columns", 0, chosen}, {"columns", 64, 64}};
+  } changes[] = {{"rows", 1, 1},      {"rows", 5, 5},  {"columns", 5, 5},   {"columns", 256, 65},
+                 {"rows", 256, 63},   {"rows", 2, 2},  {"rows", 0, chosen}, {"columns", 0, chosen},
+                 {"columns", 64, 64}, {"tiles", 7, 7}, {"tiles", 256, 256}, {"tiles", 0, chosen}};
   for (const auto& change : changes) {
     set_nick(rig.element(), "stripe-layout", change.layout);
     g_object_set(rig.element(), "stripe-count", change.count, nullptr);
@@ -330,7 +335,7 @@ GST_START_TEST(changes_from_another_thread) {
         auto* self = static_cast<Setter*>(data);
         for (guint i = 0; !g_atomic_int_get(&self->stop); ++i) {
           set_nick(self->element, "effect", i % 2 ? "invert" : "none");
-          set_nick(self->element, "stripe-layout", i % 3 ? "rows" : "columns");
+          set_nick(self->element, "stripe-layout", i % 3 ? "rows" : i % 2 ? "columns" : "tiles");
           g_object_set(self->element, "stripe-count", i % 9, nullptr);
         }
         return nullptr;

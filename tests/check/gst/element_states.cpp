@@ -9,7 +9,6 @@
 #include "gst/frames.h"
 #include "gst/outlet.h"
 #include "gst/support.h"
-#include "support/backend.h"
 
 namespace {
 
@@ -85,10 +84,9 @@ GST_END_TEST;
 struct Pipeline {
   Pipeline() {
     const std::string line =
-        std::string(
-            "videotestsrc name=source pattern=snow ! video/x-raw,format=I420,width=65,"
-            "height=63,framerate=1000/1 ! cudastripetransform name=stripes backend=") +
-        backend_name() + " ! fakesink name=sink sync=false";
+        "videotestsrc name=source pattern=snow ! video/x-raw,format=I420,width=65,"
+        "height=63,framerate=1000/1 ! " +
+        element_text() + " name=stripes ! fakesink name=sink sync=false";
     GError* error = nullptr;
     element.reset(gst_parse_launch(line.c_str(), &error));
     fail_unless(error == nullptr, "%s", error ? error->message : "");

@@ -22,6 +22,8 @@ constexpr const char* counters[] = {
 constexpr const char* numbers[] = {"stripes-per-frame", "streams", "frames-in-flight",
                                    "frames-in-flight-peak"};
 
+constexpr const char* words[] = {"backend", "device-name", "transfer-mode"};
+
 /// Fails unless every field is there with its type; the values do not matter.
 void expect_all_fields(GstElement* element) {
   GstStructure* stats = nullptr;
@@ -31,7 +33,7 @@ void expect_all_fields(GstElement* element) {
   fail_unless_equals_string(gst_structure_get_name(stats), "cuda-stripe-stats");
   for (const char* field : counters) stat_uint64(element, field);
   for (const char* field : numbers) stat_uint(element, field);
-  for (const char* field : {"backend", "device-name"}) stat_string(element, field);
+  for (const char* field : words) stat_string(element, field);
   stat_boolean(element, "upstream-uses-pool");
 }
 
@@ -41,6 +43,8 @@ void expect_zeros(GstElement* element) {
     fail_unless(stat_uint64(element, field) == 0, "%s is not 0", field);
   for (const char* field : numbers)
     fail_unless(stat_uint(element, field) == 0, "%s is not 0", field);
+  for (const char* field : words)
+    fail_unless(stat_string(element, field).empty(), "%s is not empty", field);
   fail_unless(!stat_boolean(element, "upstream-uses-pool"));
 }
 
@@ -87,7 +91,7 @@ GST_START_TEST(bytes) {
     Fixture one(format);
     const std::uint64_t frame_bytes = info_of(one.caps.get()).size;
     std::uint64_t frames = 0;
-    for (const char* layout : {"rows", "columns"}) {
+    for (const char* layout : {"rows", "columns", "tiles"}) {
       for (const int count : {1, 3, 32}) {
         set_nick(one.rig.element(), "stripe-layout", layout);
         g_object_set(one.rig.element(), "stripe-count", count, nullptr);
@@ -164,7 +168,12 @@ GST_START_TEST(stripes_per_frame) {
                {"RGB", 64, 64, "", "rows", 64, 64},
                {"I420", 8, 9, "interleaved", "rows", 99, 3},
                {"RGB", 8, 9, "mixed", "rows", 99, 5},
-               {"RGB", 9, 8, "interleaved", "columns", 99, 9}};
+               {"RGB", 9, 8, "interleaved", "columns", 99, 9},
+               {"RGB", 64, 64, "", "tiles", 7, 7},
+               {"RGB", 64, 64, "", "tiles", 0, chosen},
+               {"NV12", 5, 3, "", "tiles", 256, 6},
+               {"I420", 8, 9, "interleaved", "tiles", 99, 12},
+               {"GRAY8", 1, 1, "", "tiles", 9, 1}};
   for (const auto& entry : cases) {
     const Ref<GstCaps> caps =
         make_caps(entry.format, entry.width, entry.height, "", entry.interlace_mode);

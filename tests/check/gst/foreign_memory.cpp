@@ -129,6 +129,11 @@ Ref<GstBuffer> wrap_file(const GuardedImage& image, const FileOptions& options) 
   return buffer;
 }
 
+Ref<GstAllocator> make_fd_allocator(bool dmabuf) {
+  return Ref<GstAllocator>(GST_ALLOCATOR(
+      gst_object_ref_sink(dmabuf ? gst_dmabuf_allocator_new() : gst_fd_allocator_new())));
+}
+
 Ref<GstBuffer> make_fd_buffer(GstAllocator* allocator, const GuardedImage& image,
                               GstFdMemoryFlags flags) {
   const int fd = memfd_create("test-picture", MFD_CLOEXEC);
@@ -152,6 +157,15 @@ Ref<GstMemory> make_foreign_memory(GstAllocator* storage, gsize size) {
                   size);
   gst_object_unref(allocator);  // the memory holds it
   return Ref<GstMemory>(GST_MEMORY_CAST(memory));
+}
+
+Ref<GstBuffer> make_foreign_buffer(GstAllocator* storage, const GuardedImage& image) {
+  const gsize size = image.size_bytes();
+  Ref<GstBuffer> buffer(gst_buffer_new());
+  gst_buffer_append_memory(buffer.get(), make_foreign_memory(storage, size).release());
+  gst_buffer_fill(buffer.get(), 0, image.memory(), size);
+  add_meta(buffer.get(), image);
+  return buffer;
 }
 
 Ref<GstBuffer> make_spoiling_buffer(const GuardedImage& image, std::atomic<int>& gone) {

@@ -39,12 +39,18 @@ struct FileOptions {
 /// A picture's bytes in a file, mapped for reading and wrapped.
 Ref<GstBuffer> wrap_file(const GuardedImage& image, const FileOptions& options);
 
+/// Makes memory of file descriptors.
+Ref<GstAllocator> make_fd_allocator(bool dmabuf);
+
 /// A picture's bytes in a memfd, as memory of `allocator`, which is of GstFdAllocator's kind.
 Ref<GstBuffer> make_fd_buffer(GstAllocator* allocator, const GuardedImage& image,
                               GstFdMemoryFlags flags = GST_FD_MEMORY_FLAG_NONE);
 
 /// Memory of a type of its own, named "TestForeign", that lies in memory of `storage` (borrowed).
 Ref<GstMemory> make_foreign_memory(GstAllocator* storage, gsize size);
+
+/// A picture's bytes in such memory.
+Ref<GstBuffer> make_foreign_buffer(GstAllocator* storage, const GuardedImage& image);
 
 /// Bytes that are spoilt before they are freed: whoever still reads them reads nonsense.
 ///

@@ -8,6 +8,7 @@ namespace test {
 Ref<GstElement> make_locking_element(const LockSetup& setup) {
   Ref<GstElement> element = make_element();
   set_nick(element.get(), "page-lock", setup.mode);
+  set_nick(element.get(), "transfer-mode", setup.transfer);
   g_object_set(element.get(), "async-depth", setup.depth, "max-pinned-bytes",
                guint64{setup.bound_bytes}, nullptr);
   return element;

@@ -23,6 +23,7 @@ inline constexpr const char* pinned_type = "CudaStripePinned";
 /// How the element is set up, and for what pictures.
 struct LockSetup {
   const char* mode = "auto";
+  const char* transfer = transfer_name();
   unsigned depth = 3;
   std::uint64_t bound_bytes = 0;
   std::string format = "I420";

@@ -4,13 +4,11 @@
 #include <thread>
 
 #include "gst/outlet.h"
-#include "support/backend.h"
 
 namespace test {
 
 std::string stripes_at(unsigned depth, const std::string& name) {
-  return "cudastripetransform name=" + name + " async-depth=" + std::to_string(depth) +
-         " backend=" + backend_name();
+  return element_text() + " name=" + name + " async-depth=" + std::to_string(depth);
 }
 
 std::string small_source(int frames, const std::string& framerate) {

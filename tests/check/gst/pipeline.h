@@ -13,7 +13,7 @@
 
 namespace test {
 
-/// "cudastripetransform name=<name> async-depth=<depth>" on the backend under test.
+/// element_text() with "name=<name> async-depth=<depth>".
 std::string stripes_at(unsigned depth, const std::string& name = "stripes");
 
 /// "videotestsrc name=source ..." with small frames; `frames` of them, or without end for -1.

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <string_view>
 
 #include "support/backend.h"
 #include "support/random.h"
@@ -52,6 +53,18 @@ std::string describe(const std::vector<Report>& reports) {
 
 }  // namespace
 
+const char* transfer_name() {
+  const char* wanted = std::getenv("STRIPE_TEST_TRANSFER");
+  if (!wanted || std::string_view(wanted) == "copy") return "copy";
+  if (std::string_view(wanted) == "mapped") return "mapped";
+  std::fprintf(stderr, "STRIPE_TEST_TRANSFER=%s: neither copy nor mapped\n", wanted);
+  std::abort();
+}
+
+bool any_memory_will_do() {
+  return !backend_is_cuda() && std::string_view(transfer_name()) == "mapped";
+}
+
 Ref<GstElement> make_element() {
   GstElement* element = gst_element_factory_make("cudastripetransform", nullptr);
   // Not fail_unless: main calls this too, outside of any case.
@@ -61,6 +74,7 @@ Ref<GstElement> make_element() {
   }
   gst_object_ref_sink(element);
   set_nick(element, "backend", backend_name());
+  set_nick(element, "transfer-mode", transfer_name());
   return Ref<GstElement>(element);
 }
 
@@ -68,6 +82,11 @@ Ref<GstElement> make_element(unsigned async_depth) {
   Ref<GstElement> element = make_element();
   g_object_set(element.get(), "async-depth", async_depth, nullptr);
   return element;
+}
+
+std::string element_text() {
+  return std::string("cudastripetransform backend=") + backend_name() +
+         " transfer-mode=" + transfer_name();
 }
 
 std::vector<Report> take_reports(GstBus* bus, GstMessageType type) {

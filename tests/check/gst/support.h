@@ -37,11 +37,21 @@ struct Release {
 template <typename T>
 using Ref = std::unique_ptr<T, Release>;
 
-/// The element with `backend` set to the one under test, in NULL.
+/// How frames reach the device in this run, a value of `transfer-mode`: STRIPE_TEST_TRANSFER=copy
+/// (default) or mapped.
+const char* transfer_name();
+
+/// Whether an element of this run uses all memory where it lies, with `page-lock=auto`.
+bool any_memory_will_do();
+
+/// The element with `backend` and `transfer-mode` set to those of this run, in NULL.
 Ref<GstElement> make_element();
 
 /// The same with `async-depth` set.
 Ref<GstElement> make_element(unsigned async_depth);
+
+/// The same for gst-launch: "cudastripetransform backend=... transfer-mode=...".
+std::string element_text();
 
 /// What an error, warning or info message on the bus says.
 struct Report {

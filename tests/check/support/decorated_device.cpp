@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -47,9 +48,29 @@ int Script::random_up_to(int most) {
   return random_.between(0, most);
 }
 
-void Script::log_launch(int queue, const stripe::Rect& area) {
+void Script::log_launch(int queue, const stripe::KernelJob& job) {
   const std::lock_guard lock(mutex_);
-  launched_.push_back({queue, area});
+  launched_.push_back({queue, job.area, job.over_link});
+  for (int p = 0; p < job.layout.plane_count; ++p)
+    if (!gave(job.input.planes[p].data) || !gave(job.output.planes[p].data)) ++strangers_;
+}
+
+void Script::note_mapped(const std::byte* address) {
+  const std::lock_guard lock(mutex_);
+  mapped_.insert(address);
+}
+
+void Script::note_memory(const std::byte* begin, std::size_t size_bytes) {
+  const std::lock_guard lock(mutex_);
+  memories_[begin] = size_bytes;
+}
+
+bool Script::gave(const std::byte* address) const {
+  if (mapped_.contains(address)) return true;
+  const auto next = memories_.upper_bound(address);
+  if (next == memories_.begin()) return false;
+  const auto& [begin, size_bytes] = *std::prev(next);
+  return address < begin + size_bytes;
 }
 
 DeviceErrorKind error_kind_of(Call kind) {
@@ -73,8 +94,11 @@ class Live {
 
 class DecoratedMemory final : public stripe::DeviceMemory {
  public:
-  DecoratedMemory(std::unique_ptr<stripe::DeviceMemory> inner, std::shared_ptr<Script> script)
-      : live_(std::move(script)), inner_(std::move(inner)) {}
+  DecoratedMemory(std::unique_ptr<stripe::DeviceMemory> inner, std::size_t size_bytes,
+                  std::shared_ptr<Script> script)
+      : live_(std::move(script)), inner_(std::move(inner)) {
+    live_.script().note_memory(inner_->data(), size_bytes);
+  }
 
   std::byte* data() const noexcept override { return inner_->data(); }
 
@@ -124,7 +148,7 @@ class DecoratedQueue final : public stripe::Queue {
     live_.script().call(Call::launch);
     work_in_vain();
     inner_->launch(operation, job);
-    live_.script().log_launch(number_, job.area);
+    live_.script().log_launch(number_, job);
   }
 
   void record(stripe::Event& event) override {
@@ -168,7 +192,7 @@ class DecoratedDevice final : public stripe::Device {
 
   std::unique_ptr<stripe::DeviceMemory> allocate(std::size_t size_bytes) override {
     script_->call(Call::allocate);
-    return std::make_unique<DecoratedMemory>(inner_->allocate(size_bytes), script_);
+    return std::make_unique<DecoratedMemory>(inner_->allocate(size_bytes), size_bytes, script_);
   }
 
   std::unique_ptr<stripe::Queue> create_queue() override {
@@ -198,7 +222,10 @@ class DecoratedDevice final : public stripe::Device {
   }
 
   std::byte* mapped_address(const std::byte* host) const noexcept override {
-    return script_->is_unmapped() ? nullptr : inner_->mapped_address(host);
+    if (script_->is_unmapped()) return nullptr;
+    std::byte* const address = inner_->mapped_address(host);
+    if (address) script_->note_mapped(address);
+    return address;
   }
 
   void prepare(const stripe::Operation& operation) override { inner_->prepare(operation); }

@@ -3,9 +3,12 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 #include "cuda/device.h"
@@ -31,6 +34,7 @@ inline constexpr int call_kinds = 10;
 struct Launched {
   int queue;
   stripe::Rect area;
+  bool over_link;
 };
 
 /// What a decorated device does wrong or slowly, and what it saw. Shared by all that the device
@@ -59,26 +63,36 @@ class Script {
   int live_objects() const { return live_; }
   std::vector<Launched> launched() const;
 
+  /// Kernels that got an address which the device did not give: neither of its memory nor mapped.
+  int strangers() const { return strangers_; }
+
   /// Counts, sleeps, throws DeviceError if it is this call's turn to fail.
   void call(Call kind);
 
  private:
   friend class Live;
+  friend class DecoratedMemory;
   friend class DecoratedQueue;
   friend class DecoratedDevice;
 
   bool is_to_fail(Call kind);
   bool is_unmapped();
   int random_up_to(int most);
-  void log_launch(int queue, const stripe::Rect& area);
+  void log_launch(int queue, const stripe::KernelJob& job);
+  void note_mapped(const std::byte* address);
+  void note_memory(const std::byte* begin, std::size_t size_bytes);
+  bool gave(const std::byte* address) const;
 
   std::atomic<int> calls_{0};
   std::atomic<bool> fired_{false};
   std::array<std::atomic<int>, call_kinds> counts_{};
   std::atomic<int> live_{0};
   std::atomic<int> next_queue_{0};
-  mutable std::mutex mutex_;  // guards the two below
+  std::atomic<int> strangers_{0};
+  mutable std::mutex mutex_;  // guards all below
   std::vector<Launched> launched_;
+  std::set<const std::byte*> mapped_;
+  std::map<const std::byte*, std::size_t> memories_;
   Random random_{0xdec0};
 };
 

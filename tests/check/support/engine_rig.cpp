@@ -6,7 +6,8 @@ namespace test {
 std::string Setting::describe() const {
   return std::string(format->name) + " " + std::to_string(width) + "x" + std::to_string(height) +
          (interlaced ? " interlaced" : "") + ", " + std::to_string(options.stream_count) +
-         " streams, depth " + std::to_string(options.depth);
+         " streams, depth " + std::to_string(options.depth) + ", " +
+         stripe::name_of(options.transfer);
 }
 
 std::string Feeder::feed(const Access& access, const Treatment& treatment) {

@@ -7,10 +7,14 @@
 #include "cuda/image.h"
 #include "cuda/operation.h"
 #include "cuda/pixel_layout.h"
+#include "cuda/plan.h"
 #include "support/formats.h"
 #include "support/reference.h"
 
 namespace test {
+
+inline constexpr stripe::StripeLayout stripe_layouts[] = {
+    stripe::StripeLayout::rows, stripe::StripeLayout::columns, stripe::StripeLayout::tiles};
 
 inline stripe::ColorModel color_model(Model model) {
   switch (model) {

@@ -18,11 +18,12 @@ Allocate page_locked_by(stripe::Device& device) {
 }
 
 GuardedImage make_image(stripe::Device& device, const stripe::FrameShape& shape,
-                        const Format& format, stripe::HostAccess access, Random& random) {
-  const bool is_staged = access == stripe::HostAccess::staged;
-  const bool on_heap = random.one_in(is_staged ? 1 : 3);
+                        const Format& format, const Access& access, stripe::HostAccess side,
+                        Random& random) {
+  const bool is_staged = side == stripe::HostAccess::staged;
+  const bool on_heap = is_staged || (!access.page_locked && random.one_in(3));
   return {format,       shape.width,
-          shape.height, random_geometry(random, is_staged),
+          shape.height, random_geometry(random, is_staged || access.any_pitch),
           random,       on_heap ? Allocate(allocate_on_heap) : page_locked_by(device)};
 }
 
@@ -38,7 +39,7 @@ Treatment random_treatment(Random& random) {
   Treatment treatment;
   treatment.effect = random.pick(effects);
   treatment.colors = random.pick(all_colors);
-  if (random.one_in(2)) treatment.layout = stripe::StripeLayout::columns;
+  treatment.layout = random.pick(stripe_layouts);
   treatment.count = random.one_in(3) ? random.between(1, 256) : random.between(1, 9);
   return treatment;
 }
@@ -46,8 +47,8 @@ Treatment random_treatment(Random& random) {
 TestFrame::TestFrame(stripe::Device& device, const stripe::FrameShape& shape, const Format& format,
                      const Access& how, Random& random)
     : access(how),
-      input_(make_image(device, shape, format, how.input, random)),
-      output_(make_image(device, shape, format, how.output, random)),
+      input_(make_image(device, shape, format, how, how.input, random)),
+      output_(make_image(device, shape, format, how, how.output, random)),
       expected_(format, shape.width, shape.height, {}, random) {}
 
 void TestFrame::expect(const Treatment& treatment) {

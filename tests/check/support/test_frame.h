@@ -13,10 +13,13 @@ namespace test {
 struct Access {
   stripe::HostAccess input;
   stripe::HostAccess output;
+  bool page_locked = false;  ///< directly accessed sides lie in page-locked memory, all of them
+  bool any_pitch = false;    ///< and their rows may go up in memory
 };
 
 inline constexpr Access direct{stripe::HostAccess::direct, stripe::HostAccess::direct};
 inline constexpr Access staged{stripe::HostAccess::staged, stripe::HostAccess::staged};
+inline constexpr Access page_locked{stripe::HostAccess::direct, stripe::HostAccess::direct, true};
 
 Access random_access(Random& random);
 

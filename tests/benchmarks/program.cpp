@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "program.h"
+
+#include <getopt.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <optional>
+
+#include "cuda/backend.h"
+
+namespace benchmark {
+
+namespace {
+
+struct Options {
+  Effort effort{0, 0};  // 0: the program's own
+  std::string json_path;
+};
+
+std::optional<int> parse_count(const char* text) {
+  int value = 0;
+  const char* const end = text + std::strlen(text);
+  const auto result = std::from_chars(text, end, value);
+  if (result.ec != std::errc() || result.ptr != end || value < 1 || value > 1'000'000) return {};
+  return value;
+}
+
+std::optional<Options> parse_options(int argc, char** argv) {
+  static const option known[] = {{"frames", required_argument, nullptr, 'f'},
+                                 {"rounds", required_argument, nullptr, 'r'},
+                                 {"json", required_argument, nullptr, 'j'},
+                                 {nullptr, 0, nullptr, 0}};
+  Options options;
+  for (int found; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
+    if (found == 'j') {
+      options.json_path = optarg;
+      continue;
+    }
+    const std::optional<int> count = found == '?' ? std::nullopt : parse_count(optarg);
+    if (!count) return {};
+    (found == 'f' ? options.effort.frames : options.effort.rounds) = *count;
+  }
+  if (optind != argc) return {};
+  return options;
+}
+
+// As it can be typed again from the build folder.
+std::string command_line(const char* name, int argc, char** argv) {
+  std::string line = std::string("tests/benchmarks/") + name;
+  for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
+  return line;
+}
+
+std::string utc_now() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+void print_heading(const Report& report, const std::string& fallback_reason) {
+  const Machine& machine = report.machine;
+  std::printf("%s: %s", machine.backend.c_str(), machine.device.c_str());
+  if (!machine.driver.empty()) std::printf(", driver %s", machine.driver.c_str());
+  if (!machine.cuda_runtime.empty()) std::printf(", CUDA %s", machine.cuda_runtime.c_str());
+  std::printf("; %d CPUs. %s\n", machine.cpus, report.date.c_str());
+  if (!fallback_reason.empty())
+    std::printf(
+        "No CUDA: %s. Page-locked means nothing here, and all ratios are those of CPU threads.\n",
+        fallback_reason.c_str());
+  std::printf(
+      "Medians of %d round(s). Limit: a frame up and a frame down at once, sustained. Ratio: time "
+      "a "
+      "frame / the limit's; share: its inverse.\n",
+      report.rounds);
+}
+
+void run(const Program& program, const Options& options, const std::string& command) {
+  const auto begin = std::chrono::steady_clock::now();
+  if (!options.json_path.empty()) check_writable(options.json_path);
+  const stripe::OpenedBackend opened = stripe::open_backend(stripe::Backend::automatic, -1);
+  const Effort usual = opened.device->info().backend == "cuda" ? program.on_gpu : program.on_cpu;
+  Report report{};
+  report.program = program.name;
+  report.command = command;
+  report.date = utc_now();
+  report.machine = describe_machine(opened.device->info());
+  report.rounds = options.effort.rounds ? options.effort.rounds : usual.rounds;
+  report.frames = options.effort.frames ? options.effort.frames : usual.frames;
+  print_heading(report, opened.fallback_reason);
+  program.measure(opened.device, report);
+  if (!options.json_path.empty()) write_json(report, options.json_path);
+  const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
+  std::printf("\ntook %.0f s\n", time.count());
+}
+
+}  // namespace
+
+int run_program(const Program& program, int argc, char** argv) {
+  const std::string command = command_line(program.name, argc, argv);
+  const std::optional<Options> options = parse_options(argc, argv);
+  if (!options) {
+    std::fprintf(stderr, "usage: %s [--frames N] [--rounds N] [--json FILE]\n%s\n", program.name,
+                 program.what);
+    return 2;
+  }
+  try {
+    run(program, *options, command);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s: %s\n", program.name, error.what());
+    return 1;
+  }
+}
+
+}  // namespace benchmark
