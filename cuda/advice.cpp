@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/advice.h"
 
-#include <algorithm>
 #include <cstdlib>
 
 #include "cuda/text.h"
@@ -64,9 +63,8 @@ std::vector<Advice> advise(const Situation& s) {
 std::vector<Advice> advise(const Overlap& overlap, const DeviceInfo& device) {
   if (device.shares_memory || !is_kernel_bound(overlap)) return {};
   return {{Cause::kernel_bound, false,
-           "kernels take " + to_text(overlap.kernel, 0) + " us where the copies take " +
-               to_text(std::max(overlap.upload, overlap.download), 0) +
-               " us: the device, not the link, sets the pace",
+           "kernels ran for " + to_text(100 * overlap.kernel / overlap.window, 0) +
+               " % of the time, copies for less: the device, not the link, sets the pace",
            "nothing is wrong with the copies; another process may be using the device"}};
 }
 

@@ -7,13 +7,17 @@
 
 #include "cuda/cuda_context.h"
 #include "cuda/cuda_error.h"
+#include "cuda/cuda_kernels.h"
 
 namespace stripe {
 
 namespace {
 
-constexpr int most_attempts = 4;
-constexpr Time good_enough = 8000;  // ns
+// Nanoseconds.
+constexpr int most_attempts = 3;
+constexpr Time good_enough = 12'000;
+constexpr Time young = 100'000'000;       // the clocks drift apart by less than a microsecond
+constexpr Time too_old = 10'000'000'000;  // where a float of milliseconds becomes coarse
 
 class CudaClock final : public DeviceClock {
  public:
@@ -23,6 +27,7 @@ class CudaClock final : public DeviceClock {
         other_(std::make_unique<CudaStamp>(device_id)) {
     const CudaContextScope scope(device_id);
     STRIPE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    load_cuda_mark();
   }
   CudaClock(const CudaClock&) = delete;
   ~CudaClock() override {
@@ -30,11 +35,12 @@ class CudaClock final : public DeviceClock {
   }
 
   // An event on an idle stream is passed between two readings of the host's clock; of several the
-  // closest two are taken.
+  // closest two are taken. A device that has no time for that keeps its anchor for a while.
   void anchor() override {
     throw_if_cuda_failed();
+    if (now() - anchored_ < young) return;
     const CudaContextScope scope(device_id_);
-    Time closest = std::numeric_limits<Time>::max();
+    Time closest = now() - anchored_ < too_old ? good_enough + 1 : std::numeric_limits<Time>::max();
     for (int i = 0; i < most_attempts && closest > good_enough; ++i) {
       const Passage passed = pass(*other_);
       if (passed.length() >= closest) continue;
@@ -60,6 +66,7 @@ class CudaClock final : public DeviceClock {
 
   Passage pass(CudaStamp& stamp) {
     const Time begin = now();
+    launch_cuda_mark(stream_);
     STRIPE_CUDA_CHECK(cudaEventRecord(stamp.get(), stream_));
     cudaError_t status = cudaErrorNotReady;
     while (status == cudaErrorNotReady) status = cudaEventQuery(stamp.get());

@@ -108,6 +108,7 @@ class CudaQueue final : public Queue {
   void stamp(Stamp& stamp) override {
     throw_if_cuda_failed();
     const CudaContextScope scope(device_id_);
+    launch_cuda_mark(stream_);
     STRIPE_CUDA_CHECK(cudaEventRecord(static_cast<CudaStamp&>(stamp).get(), stream_));
   }
 

@@ -193,6 +193,8 @@ __global__ void affine_samples(const __grid_constant__ Affine affine,
     affine_sample(affine, job, job.group.x + x, job.group.y + y);
 }
 
+__global__ void mark() {}
+
 // Whether in each row input and output are equally far from such an alignment.
 bool are_aligned_alike(const RowsJob& rows, std::size_t bytes) {
   const auto difference =
@@ -300,6 +302,13 @@ void load_cuda_kernels(const Operation& operation) {
   }
   if (!copies) load(affine_samples);
 }
+
+void launch_cuda_mark(cudaStream_t stream) {
+  mark<<<1, 1, 0, stream>>>();
+  check_cuda(cudaPeekAtLastError(), "launch of mark");
+}
+
+void load_cuda_mark() { load(mark); }
 
 int oldest_cuda_architecture() noexcept {
   // The macro counts as 100 * major + 10 * minor.

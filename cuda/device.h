@@ -90,7 +90,7 @@ struct KernelJob {
   ConstImage input;
   Image output;
   Rect area;
-  bool over_link = false;  ///< an image is host memory: the kernel is as slow as the link
+  bool over_link = false;  ///< an image lies behind a link, as slow as which the kernel is
 };
 
 /// Work in order: each piece begins when the one before is done. Several queues of a device run

@@ -1,46 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/engine.h"
 
-#include <array>
 #include <stdexcept>
 #include <string>
 
+#include "cuda/engine_slot.h"
+
 namespace stripe {
-
-// What one frame in flight needs. `busy` hands the slot over between the submitting and the waiting
-// thread; all else is the submitting thread's until then.
-struct Engine::Slot {
-  struct Stream {
-    std::unique_ptr<Event> done;
-    bool used;
-  };
-
-  // One side of the frame: where it lies for the CPU's copies and the copy engines, and where for
-  // kernels. They are the same memory where it is mapped.
-  struct Side {
-    PinnedBlock staging;
-    std::unique_ptr<DeviceMemory> memory;
-    Image host;
-    Image kernel;
-    bool copied = false;
-  };
-
-  // Taken on the stripe's stream before the upload, the kernel and the download, and at the end.
-  struct Stamps {
-    std::array<std::unique_ptr<Stamp>, 4> at;
-  };
-
-  Side input;
-  Side output;
-  std::vector<Stream> streams;
-  std::vector<Rect> stripes;
-  bool timed = false;
-  std::vector<Stamps> stamps;  // kept for the next frame that is timed
-  FrameTimes times;
-  std::size_t first_stream = 0;
-  FrameJob job{};
-  std::atomic<bool> busy{false};
-};
 
 namespace {
 
@@ -61,16 +27,6 @@ CopyJob copy_area(const Plane& to, const ConstPlane& from, const PlaneArea& area
   return {t.data, t.pitch_bytes, f.data, f.pitch_bytes, area.row_bytes, area.rows, direction};
 }
 
-std::uint64_t stripe_bytes(const PixelLayout& layout, const std::vector<Rect>& stripes) {
-  std::uint64_t bytes = 0;
-  for (const Rect& stripe : stripes)
-    for (int p = 0; p < layout.plane_count; ++p) {
-      const PlaneArea area = plane_area(layout, p, stripe);
-      bytes += std::uint64_t{area.row_bytes} * area.rows;
-    }
-  return bytes;
-}
-
 // The device only reads what was const.
 Image as_mutable(const ConstImage& image) {
   Image view;
@@ -88,7 +44,8 @@ Engine::Engine(std::shared_ptr<Device> device, const FrameShape& shape,
     : device_(std::move(device)),
       shape_(shape),
       layout_(checked_layout(shape, options)),
-      transfer_(options.transfer) {
+      transfer_(options.transfer),
+      stream_times_(static_cast<std::size_t>(options.stream_count)) {
   for (int i = 0; i < options.depth; ++i) {
     Slot& slot = *slots_.emplace_back(std::make_unique<Slot>());
     if (transfer_ == Transfer::copy) {
@@ -127,7 +84,7 @@ void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters&
   hold_sides(slot, job);
   slot.job = job;
   slot.stripes = stripes_;
-  begin_timing(slot, parameters.timed);
+  slot.record = parameters.timed ? begin_record() : nullptr;
   for (Slot::Stream& stream : slot.streams) stream.used = false;
 
   const std::uint64_t n = stripes_.size();
@@ -136,10 +93,13 @@ void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters&
     const std::size_t stream = (slot.first_stream + k) % queues_.size();
     start_stripe(slot, parameters.operation, k, *queues_[stream]);
     slot.streams[stream].used = true;
+    if (slot.record)
+      slot.record->times.stripes.push_back(
+          {static_cast<int>(k), static_cast<int>(stream), {}, {}, {}});
   }
   for (std::size_t i = 0; i < queues_.size(); ++i)
     if (slot.streams[i].used) queues_[i]->record(*slot.streams[i].done);
-  if (slot.timed) slot.times.submit.end = now();
+  if (slot.record) slot.record->times.submit.end = now();
 }
 
 // Where both sides lie for this frame.
@@ -173,7 +133,7 @@ void Engine::start_stripe(Slot& slot, const Operation& operation, std::size_t nu
   const Slot::Side& out = slot.output;
   const Rect& stripe = slot.stripes[number];
   const auto stamp = [&](std::size_t place) {
-    if (slot.timed) queue.stamp(*slot.stamps[number].at[place]);
+    if (slot.record) queue.stamp(*slot.record->stamps[number].at[place]);
   };
   // Stripe by stripe: the transfer of the one before runs meanwhile.
   if (slot.job.input_access == HostAccess::staged) stage_input(slot, stripe);
@@ -189,23 +149,15 @@ void Engine::start_stripe(Slot& slot, const Operation& operation, std::size_t nu
   stamp(3);
 }
 
-void Engine::begin_timing(Slot& slot, bool timed) {
-  slot.timed = timed;
-  if (!timed) return;
-  if (!clock_) clock_ = device_->create_clock();
-  while (slot.stamps.size() < slot.stripes.size()) {
-    Slot::Stamps& stamps = slot.stamps.emplace_back();
-    for (std::unique_ptr<Stamp>& stamp : stamps.at) stamp = device_->create_stamp();
-  }
-  slot.times = {};
-  slot.times.submit.begin = now();
-}
-
 // A copy on the CPU.
 void Engine::stage(CopyPool& pool, const CopyJob& job, Slot& slot) {
-  const Time begin = slot.timed ? now() : 0;
+  const Time begin = slot.record ? now() : 0;
   pool.copy(job);
-  if (slot.timed) slot.times.staging.push_back({begin, now()});
+  if (slot.record) {
+    FrameTimes& times = slot.record->times;
+    const bool in = job.direction == CopyDirection::upload;
+    (in ? times.staging_in : times.staging_out).push_back({begin, now()});
+  }
   add(staged_bytes_, size_of(job));
 }
 
@@ -228,15 +180,15 @@ void Engine::copy_stripe(Queue& queue, const Image& to, const Image& from, const
   }
 }
 
-void Engine::wait(Ticket ticket, FrameTimes* times) {
+void Engine::wait(Ticket ticket) {
   throw_if_failed();
   Slot& slot = *slots_[ticket % slots_.size()];
   if (!slot.busy.load(std::memory_order_acquire))
     throw std::logic_error("waiting for a frame that is not in flight");
   try {
-    const Time begin = slot.timed ? now() : 0;
+    const Time begin = slot.record ? now() : 0;
     finish_frame(slot);
-    if (slot.timed && times) *times = collect_times(slot, begin);
+    if (slot.record) end_record(slot, ticket, begin);
   } catch (const std::exception& cause) {
     fail(cause);
   }
@@ -264,26 +216,6 @@ void Engine::copy_staged_output(Slot& slot, const Rect& stripe) {
           copy_area(slot.job.output.planes[p], from.planes[p], plane_area(shape_.layout, p, stripe),
                     CopyDirection::download),
           slot);
-}
-
-FrameTimes Engine::collect_times(const Slot& slot, Time wait_begin) {
-  FrameTimes times = slot.times;
-  times.wait = {wait_begin, now()};
-  times.transfer = transfer_;
-  clock_->anchor();
-  const std::uint64_t bytes = stripe_bytes(shape_.layout, slot.stripes);
-  if (slot.input.copied) times.bytes_uploaded = bytes;
-  if (slot.output.copied) times.bytes_downloaded = bytes;
-  for (std::size_t k = 0; k < slot.stripes.size(); ++k) {
-    std::array<Time, 4> at;
-    for (std::size_t i = 0; i < at.size(); ++i) at[i] = clock_->time_of(*slot.stamps[k].at[i]);
-    times.stripes.push_back({static_cast<int>(k),
-                             static_cast<int>((slot.first_stream + k) % slot.streams.size()),
-                             slot.input.copied ? Span{at[0], at[1]} : Span{at[1], at[1]},
-                             {at[1], at[2]},
-                             slot.output.copied ? Span{at[2], at[3]} : Span{at[2], at[2]}});
-  }
-  return times;
 }
 
 // Staging is taken when it is first needed and kept: frames that are page-locked never pay for it.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -43,7 +44,7 @@ struct FrameParameters {
   StripeLayout stripe_layout = StripeLayout::rows;
   int stripe_count = 1;  ///< clamped to what the frame can be cut into
   Operation operation;
-  bool timed = false;  ///< to be told by wait when what was done; costs some microseconds
+  bool timed = false;  ///< when what was done can be read after wait; costs some microseconds
 };
 
 /// Whether the device works on a frame's host memory itself.
@@ -102,10 +103,16 @@ class Engine {
   /// Errors:  throws std::logic_error when `depth` frames were not waited for yet.
   Ticket submit(const FrameJob& job, const FrameParameters& parameters);
 
-  /// Returns when the frame's output is complete. Every ticket is waited for once, in order. Fills
-  /// `times` where the frame was submitted to be timed, but for its number and the push.
+  /// Returns when the frame's output is complete. Every ticket is waited for once, in order.
   /// Errors:  throws std::logic_error for a ticket that is not in flight.
-  void wait(Ticket ticket, FrameTimes* times = nullptr);
+  void wait(Ticket ticket);
+
+  /// When what was done with a frame that was submitted to be timed, and was waited for; nothing of
+  /// others, and of one that as many as may be in flight were waited for after. For the waiting
+  /// thread, when it has nothing more urgent to do: asking the device takes some ten microseconds.
+  /// The frame's number and push are left to the caller.
+  /// Errors:  throws DeviceError, which is no failure of the engine.
+  std::optional<FrameTimes> read_times(Ticket ticket);
 
   /// Loads what `operation` needs; submit does not. An error leaves the engine as it was.
   void prepare(const Operation& operation);
@@ -114,14 +121,17 @@ class Engine {
 
  private:
   struct Slot;
+  struct Record;
 
   void start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters);
   void hold_sides(Slot& slot, const FrameJob& job);
   Image find_kernel_side(const Image& host, std::unique_ptr<DeviceMemory>& memory, bool& copied);
   void start_stripe(Slot& slot, const Operation& operation, std::size_t number, Queue& queue);
-  void begin_timing(Slot& slot, bool timed);
+  std::unique_ptr<Record> begin_record();
+  void end_record(Slot& slot, Ticket ticket, Time wait_begin);
+  void read_stripe(Record& record, std::size_t number);
+  void keep_unused(std::unique_ptr<Record> record);
   void stage(CopyPool& pool, const CopyJob& job, Slot& slot);
-  FrameTimes collect_times(const Slot& slot, Time wait_begin);
   void stage_input(Slot& slot, const Rect& stripe);
   void copy_stripe(Queue& queue, const Image& to, const Image& from, const Rect& stripe,
                    CopyDirection direction, std::atomic<std::uint64_t>& counter);
@@ -159,7 +169,12 @@ class Engine {
   std::unique_ptr<CopyPool> input_pool_;
   std::unique_ptr<CopyPool> output_pool_;
 
-  std::unique_ptr<DeviceClock> clock_;  // made when a frame is first timed
+  // Made when a frame is first timed, and kept for the next ones.
+  std::unique_ptr<DeviceClock> clock_;
+  std::deque<std::unique_ptr<Record>> finished_;  // the waiting thread's: of frames not yet read
+  std::vector<Time> stream_times_;  // the waiting thread's: the last one of each stream
+  std::mutex records_mutex_;        // a leaf; guards unused_
+  std::vector<std::unique_ptr<Record>> unused_;
 
   std::vector<std::unique_ptr<Slot>> slots_;
   std::vector<std::unique_ptr<Queue>> queues_;  // destroyed first: their work uses the slots

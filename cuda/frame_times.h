@@ -34,10 +34,12 @@ struct FrameTimes {
   Transfer transfer = Transfer::copy;
   std::uint64_t bytes_uploaded = 0;
   std::uint64_t bytes_downloaded = 0;
-  Span submit;                ///< in the submitting thread
-  Span wait;                  ///< in the waiting thread
-  Span push;                  ///< downstream; nothing where that was not seen
-  std::vector<Span> staging;  ///< copies on the CPU, within submit and wait
+  Span submit;                    ///< in the submitting thread
+  Span wait;                      ///< in the waiting thread
+  Span push;                      ///< downstream; nothing where that was not seen
+  Time complete = 0;              ///< when the output was there
+  std::vector<Span> staging_in;   ///< copies of the input on the CPU, within submit
+  std::vector<Span> staging_out;  ///< copies of the output on the CPU, within wait
   std::vector<StripeTimes> stripes;
 };
 

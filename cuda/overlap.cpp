@@ -116,7 +116,8 @@ Overlap measure_overlap(std::span<const FrameTimes> frames) {
 }
 
 bool is_kernel_bound(const Overlap& overlap) {
-  return overlap.overlap > 0 && overlap.kernel > std::max(overlap.upload, overlap.download);
+  return overlap.overlap > 0 && overlap.kernel > 0.8 * overlap.window &&
+         overlap.kernel > 1.1 * std::max(overlap.upload, overlap.download);
 }
 
 }  // namespace stripe

@@ -27,13 +27,14 @@ struct Overlap {
 Time union_length(std::vector<Span> spans, const Span& window);
 
 /// Measures consecutive frames. The window begins with the first frame's first download and ends
-/// with the last frame's last upload: in it every piece of work belongs to one of these frames.
+/// with the last frame's last upload: in it nearly all work belongs to one of these frames.
 /// Where that is nothing (one frame, or mapped ones) it is from the first piece of work to the last.
 ///
 /// Thread:  any, pure arithmetic.
 Overlap measure_overlap(std::span<const FrameTimes> frames);
 
-/// Whether kernels are what frames wait for, and not the link.
+/// Whether kernels are what frames wait for, and not the link: the device is busy with them most of
+/// the time, and with copies clearly less.
 bool is_kernel_bound(const Overlap& overlap);
 
 }  // namespace stripe

@@ -63,7 +63,7 @@ std::optional<Overlap> Sampling::add(const FrameTimes& times, std::uint64_t numb
   upload_.add(busy(times, &StripeTimes::upload));
   kernel_.add(busy(times, &StripeTimes::kernel));
   download_.add(busy(times, &StripeTimes::download));
-  wall_.add(microseconds(times.wait.end - times.submit.begin));
+  wall_.add(microseconds(times.complete - times.submit.begin));
   // Where a frame of the run was dropped, the rest is no run.
   const std::uint64_t place = place_in_sample(number);
   if (place != run_.size()) run_.clear();

@@ -25,23 +25,17 @@ TimelineRecorder::TimelineRecorder(int frames, int warm_up)
 
 void TimelineRecorder::add(FrameTimes times) { frames_.push_back(std::move(times)); }
 
-void TimelineRecorder::add_push(std::uint64_t number, const Span& push) noexcept {
-  const auto frame = std::find_if(frames_.rbegin(), frames_.rend(),
-                                  [&](const FrameTimes& f) { return f.frame == number; });
-  if (frame != frames_.rend()) frame->push = push;
-}
-
 bool TimelineRecorder::is_complete() const noexcept {
   return !frames_.empty() && frames_.back().frame + 1 >= end_;
 }
 
-void TimelineRecorder::put_into(Timeline& timeline) const {
-  timeline.frames.clear();
-  for (const FrameTimes& frame : frames_)
-    if (frame.frame >= warm_up_) timeline.frames.push_back(frame);
-  timeline.warming_up = timeline.frames.empty() && !frames_.empty();
-  if (timeline.warming_up) timeline.frames = frames_;
+void TimelineRecorder::move_into(Timeline& timeline) {
+  timeline.frames = std::move(frames_);
+  frames_.clear();
+  timeline.warming_up = timeline.frames.empty() || timeline.frames.back().frame < warm_up_;
   timeline.left_out = timeline.warming_up ? 0 : static_cast<int>(warm_up_);
+  if (!timeline.warming_up)
+    std::erase_if(timeline.frames, [&](const FrameTimes& f) { return f.frame < warm_up_; });
 }
 
 Span extent_of(const Timeline& timeline) {
@@ -50,7 +44,6 @@ Span extent_of(const Timeline& timeline) {
     extend(extent, frame.submit);
     extend(extent, frame.wait);
     extend(extent, frame.push);
-    for (const Span& staging : frame.staging) extend(extent, staging);
     for (const StripeTimes& stripe : frame.stripes) {
       extend(extent, stripe.upload);
       extend(extent, stripe.kernel);

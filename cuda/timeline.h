@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -9,6 +10,10 @@
 #include "cuda/text.h"
 
 namespace stripe {
+
+/// The rows of what the host's threads did.
+inline constexpr std::array<const char*, 5> host_row_names = {"submit", "staging in", "wait",
+                                                              "staging out", "push"};
 
 /// Consecutive frames, to be looked at.
 struct Timeline {
@@ -45,14 +50,13 @@ class TimelineRecorder {
   /// Takes the times of a frame that was wanted, in order.
   void add(FrameTimes times);
 
-  /// When a frame that was added was pushed.
-  void add_push(std::uint64_t number, const Span& push) noexcept;
-
   /// Whether all frames are there.
   bool is_complete() const noexcept;
 
-  /// Fills in the frames of `timeline`: those after the warm-up, or all where there are none.
-  void put_into(Timeline& timeline) const;
+  bool is_empty() const noexcept { return frames_.empty(); }
+
+  /// Gives its frames away to `timeline`: those after the warm-up, or all where there are none.
+  void move_into(Timeline& timeline);
 
  private:
   const std::uint64_t warm_up_;

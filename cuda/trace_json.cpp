@@ -13,8 +13,7 @@ namespace {
 constexpr int device_process = 1;
 constexpr int host_process = 2;
 
-enum HostRow { submit_row = 1, staging_row, wait_row, push_row };
-constexpr std::array<const char*, 4> host_rows = {"submit", "staging", "wait", "push"};
+enum HostRow { submit_row = 1, staging_in_row, wait_row, staging_out_row, push_row };
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";
@@ -75,7 +74,8 @@ void add_names(Events& events, const Timeline& timeline) {
     events.order(device_process, i + 1);
   }
   for (int row = submit_row; row <= push_row; ++row) {
-    events.name("thread_name", host_process, row, host_rows[static_cast<std::size_t>(row - 1)]);
+    events.name("thread_name", host_process, row,
+                host_row_names[static_cast<std::size_t>(row - 1)]);
     events.order(host_process, row);
   }
 }
@@ -85,8 +85,10 @@ void add_frame(Events& events, const FrameTimes& frame) {
   events.span("submit", host_process, submit_row, frame.submit, frame_argument);
   events.span("wait", host_process, wait_row, frame.wait, frame_argument);
   events.span("push", host_process, push_row, frame.push, frame_argument);
-  for (const Span& staging : frame.staging)
-    events.span("staging", host_process, staging_row, staging, frame_argument);
+  for (const Span& staging : frame.staging_in)
+    events.span("staging", host_process, staging_in_row, staging, frame_argument);
+  for (const Span& staging : frame.staging_out)
+    events.span("staging", host_process, staging_out_row, staging, frame_argument);
   for (const StripeTimes& stripe : frame.stripes) {
     const std::string args = frame_argument + ",\"stripe\":" + std::to_string(stripe.stripe);
     const int row = stripe.stream + 1;

@@ -21,6 +21,7 @@ constexpr double host_height = 18;
 constexpr double gap = 6;
 constexpr double thinnest = 0.8;
 constexpr double narrowest_with_text = 13;
+constexpr int host_rows = static_cast<int>(host_row_names.size());
 
 // A colour a frame; upload, kernel, download from light to dark to medium.
 struct Shades {
@@ -40,6 +41,8 @@ std::string escaped(std::string_view text) {
   for (const char c : text) {
     if (c == '<') {
       out += "&lt;";
+    } else if (c == '>') {  // "]]>" may not stand in text
+      out += "&gt;";
     } else if (c == '&') {
       out += "&amp;";
     } else if (static_cast<unsigned char>(c) >= 0x20) {
@@ -60,14 +63,13 @@ class Picture {
 
   std::string draw() {
     const double streams_end = top + timeline_.streams * (stream_height + gap);
-    height_ = streams_end + gap + 4 * (host_height + gap) + 40;
+    height_ = streams_end + gap + host_rows * (host_height + gap) + 40;
     draw_frame_of_picture();
     draw_axis();
     for (int i = 0; i < timeline_.streams; ++i)
       row_label(stream_top(i), stream_height, "stream " + std::to_string(i));
-    constexpr std::array<const char*, 4> rows = {"submit", "staging", "wait", "push"};
-    for (int i = 0; i < 4; ++i)
-      row_label(host_top(i), host_height, rows[static_cast<std::size_t>(i)]);
+    for (int i = 0; i < host_rows; ++i)
+      row_label(host_top(i), host_height, host_row_names[static_cast<std::size_t>(i)]);
     for (const FrameTimes& frame : timeline_.frames) draw_frame(frame);
     return text_ + "</svg>\n";
   }
@@ -102,6 +104,7 @@ class Picture {
   std::string title() const {
     const Overlap overlap = measure_overlap(timeline_.frames);
     const std::string share = "link used " + to_text(100 * overlap.link_share, 0) + " %";
+    if (timeline_.frames.empty()) return "No frames";
     if (overlap.overlap == 0) return "Mapped: " + share;
     return "Overlap " + to_text(overlap.overlap, 2) + " of at most " + to_text(overlap.ceiling, 2) +
            ", " + share;
@@ -116,7 +119,7 @@ class Picture {
   }
 
   void draw_axis() {
-    const double bottom = host_top(4);
+    const double bottom = host_top(host_rows);
     const double length = microseconds(extent_.length());
     double step = std::pow(10, std::floor(std::log10(std::max(1.0, length / 4))));
     while (length / step > 12) step *= length / step > 24 ? 5 : 2;
@@ -155,10 +158,12 @@ class Picture {
       bar(stripe.download, y, stream_height, colors.download, "D", tip + "download");
     }
     bar(frame.submit, host_top(0), host_height, colors.download, "", name + ": submit");
-    for (const Span& staging : frame.staging)
+    for (const Span& staging : frame.staging_in)
       bar(staging, host_top(1), host_height, colors.download, "", name + ": staging");
+    for (const Span& staging : frame.staging_out)
+      bar(staging, host_top(3), host_height, colors.download, "", name + ": staging");
     bar(frame.wait, host_top(2), host_height, colors.upload, "", name + ": wait");
-    bar(frame.push, host_top(3), host_height, colors.kernel, "", name + ": push");
+    bar(frame.push, host_top(4), host_height, colors.kernel, "", name + ": push");
   }
 
   const Timeline& timeline_;

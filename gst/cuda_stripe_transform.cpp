@@ -95,8 +95,22 @@ std::shared_ptr<Session> open_session(GstElement* element, const Settings& setti
   return session;
 }
 
+// A path where nothing can be written is found before anything runs.
+bool check_timeline(GstElement* element) {
+  const std::string location = state_of(element).current_settings().timeline_location;
+  if (location.empty()) return true;
+  try {
+    gst_stripe::check_timeline_path(location);
+    return true;
+  } catch (const gst_stripe::TimelineError& error) {
+    gst_stripe::post_timeline_error(element, error);
+    return false;
+  }
+}
+
 gboolean start(GstBaseTransform* trans) noexcept {
   GstCudaStripeTransform::State& state = state_of(trans);
+  if (!check_timeline(GST_ELEMENT(trans))) return FALSE;  // it may have been set since
   gst_clear_caps(&state.refused_caps);
   state.discont_pending = false;
   state.pushing.reset();
@@ -167,7 +181,10 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps*) noexcept 
   // Most callers have drained already; a RECONFIGURE that comes between is seen by the base alone.
   if (state.is_async() && !state.queue.drain()) return FALSE;
   try {
-    state.current_session()->set_format(info, state.current_settings());
+    const std::shared_ptr<Session> session = state.current_session();
+    gst_stripe::post_notices(GST_ELEMENT(trans), session->take_notices());
+    session->set_format(info, state.current_settings());
+    gst_stripe::post_notices(GST_ELEMENT(trans), session->take_notices());
     gst_clear_caps(&state.refused_caps);
     set_frame_duration(trans, info);
     return TRUE;
@@ -231,19 +248,6 @@ gboolean transform_meta(GstBaseTransform* trans, GstBuffer* output, GstMeta* met
   for (; *tags; ++tags)
     if (!g_strv_contains(kept_tags, *tags)) return FALSE;
   return TRUE;
-}
-
-// A path where nothing can be written is found before anything runs.
-bool check_timeline(GstElement* element) {
-  const std::string location = state_of(element).current_settings().timeline_location;
-  if (location.empty()) return true;
-  try {
-    gst_stripe::check_timeline_path(location);
-    return true;
-  } catch (const gst_stripe::TimelineError& error) {
-    gst_stripe::post_timeline_error(element, error);
-    return false;
-  }
 }
 
 GstStateChangeReturn change_state(GstElement* element, GstStateChange change) noexcept {

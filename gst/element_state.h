@@ -36,7 +36,7 @@ struct GstCudaStripeTransform::State {
     gst_stripe::TimedFrame frame;
     stripe::Time begin;
   };
-  std::optional<Pushing> pushing;               ///< at depth 1, by the base; where it is traced
+  std::optional<Pushing> pushing;               ///< at depth 1, by the base; where it is timed
   bool discont_pending = false;                 ///< a frame was dropped before the next one
   const GstBufferPool* started_pool = nullptr;  ///< that frames may be taken from; never followed
 

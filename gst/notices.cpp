@@ -7,7 +7,7 @@ namespace gst_stripe {
 
 void Notices::tell(Notice notice) {
   const std::lock_guard lock(mutex_);
-  if (!told_.insert(notice.text).second) return;
+  if (!told_.insert(notice.key.empty() ? notice.text : notice.key).second) return;
   untold_.push_back(std::move(notice));
   has_untold_ = true;
 }

@@ -17,9 +17,10 @@ struct Notice {
   GstResourceError code;
   std::string text;
   std::string hint;
+  std::string key = {};  ///< what it is about, where the text holds figures; empty: the text
 };
 
-/// Keeps what is to be said until somebody may post it; each text once.
+/// Keeps what is to be said until somebody may post it; each once.
 ///
 /// Thread:  any.
 class Notices {

@@ -16,8 +16,6 @@ constexpr const char* hint_to_offer =
     "let upstream and downstream take the pools that are offered (page-lock=auto), or allocate "
     "from "
     "the allocator CudaStripePinned";
-constexpr const char* cause_bound = "max-pinned-bytes is reached";
-constexpr const char* hint_bound = "raise max-pinned-bytes, or use fewer or smaller buffers";
 
 std::string allocator_name(const GstMemory* memory) {
   const gchar* name = memory->allocator ? memory->allocator->mem_type : nullptr;
@@ -68,8 +66,7 @@ bool PageLocking::is_all_pinned(const FrameView& view) const {
 
 bool PageLocking::claim_memories(const FrameView& view, FrameSide side, MemoryClaim& claim) {
   if (view.is_merged()) {
-    tell(side, GST_RESOURCE_ERROR_FAILED, "a plane lies across two memories of a buffer",
-         hint_to_offer);
+    tell(side, "a plane lies across two memories of a buffer", hint_to_offer);
     return false;
   }
   bool all_locked = true;
@@ -89,10 +86,9 @@ bool PageLocking::claim_memory(const FrameView& view, const GstMapInfo& map, Fra
 bool PageLocking::claim_allocator_memory(GstMemory* memory, FrameSide side) {
   if (is_pinned_memory(memory, *device_)) return true;
   if (is_past_bound(memory))
-    tell(side, GST_RESOURCE_ERROR_NO_SPACE_LEFT, cause_bound, hint_bound);
+    tell_of_bound();
   else
-    tell(side, GST_RESOURCE_ERROR_FAILED,
-         "memory of allocator CudaStripePinned came without its pages locked",
+    tell(side, "memory of allocator CudaStripePinned came without its pages locked",
          "it is of an element that runs on the host, or the driver had no page-locked memory left");
   return false;
 }
@@ -104,10 +100,8 @@ bool PageLocking::claim_system_memory(const GstMapInfo& map, FrameSide side, Mem
   stripe::LockAnswer answer = host_range_of(map.memory, map).use(*device_, budget_, when);
   use = std::move(answer.use);
   if (!answer.reason.empty())
-    tell(side, GST_RESOURCE_ERROR_FAILED, "system memory cannot be page-locked: " + answer.reason,
-         hint_to_offer);
-  if (answer.state == stripe::LockState::over_bound)
-    tell(side, GST_RESOURCE_ERROR_NO_SPACE_LEFT, cause_bound, hint_bound);
+    tell(side, "system memory cannot be page-locked: " + answer.reason, hint_to_offer);
+  if (answer.state == stripe::LockState::over_bound) tell_of_bound();
   claim.unseen |= answer.state == stripe::LockState::unseen;
   return answer.state == stripe::LockState::locked;
 }
@@ -117,8 +111,7 @@ bool PageLocking::claim_other_memory(const FrameView& view, const GstMapInfo& ma
   if (range.is_refused(*device_)) return false;
   if (is_locked_elsewhere(view, map.memory)) return true;
   range.refuse(*device_, *budget_);
-  tell(side, GST_RESOURCE_ERROR_FAILED,
-       "memory of allocator " + allocator_name(map.memory) + " cannot be page-locked",
+  tell(side, "memory of allocator " + allocator_name(map.memory) + " cannot be page-locked",
        hint_to_offer);
   return false;
 }
@@ -133,10 +126,16 @@ bool PageLocking::is_locked_elsewhere(const FrameView& view, GstMemory* memory) 
   return true;
 }
 
-void PageLocking::tell(FrameSide side, GstResourceError code, const std::string& cause,
-                       const char* hint) {
+void PageLocking::tell_of_bound() {
+  notices_.tell({true, GST_RESOURCE_ERROR_NO_SPACE_LEFT,
+                 "Frames are copied on the CPU: max-pinned-bytes is reached.",
+                 "raise max-pinned-bytes, or use fewer or smaller buffers"});
+}
+
+void PageLocking::tell(FrameSide side, const std::string& cause, const char* hint) {
   const char* frames = side == FrameSide::input ? "Input frames" : "Output frames";
-  notices_.tell({true, code, std::string(frames) + " are copied on the CPU: " + cause + ".", hint});
+  notices_.tell({true, GST_RESOURCE_ERROR_FAILED,
+                 std::string(frames) + " are copied on the CPU: " + cause + ".", hint});
 }
 
 }  // namespace gst_stripe

@@ -60,7 +60,8 @@ class PageLocking {
                            stripe::LockUse& use);
   bool claim_other_memory(const FrameView& view, const GstMapInfo& map, FrameSide side);
   bool is_locked_elsewhere(const FrameView& view, GstMemory* memory);
-  void tell(FrameSide side, GstResourceError code, const std::string& cause, const char* hint);
+  void tell_of_bound();
+  void tell(FrameSide side, const std::string& cause, const char* hint);
 
   const PageLockMode mode_;
   const bool any_memory_will_do_;

@@ -49,9 +49,7 @@ void Frame::finish() {
   const stripe::Ticket ticket = *ticket_;
   ticket_.reset();
   try {
-    stripe::FrameTimes times;
-    session_->engine_->wait(ticket, timed_.is_timed() ? &times : nullptr);
-    if (timed_.is_timed()) session_->timing_.add(timed_, std::move(times));
+    session_->engine_->wait(ticket);
   } catch (...) {
     session_->count_finished();
     release();
@@ -124,11 +122,19 @@ std::unique_ptr<Frame> Session::start(BufferRef input, BufferRef output, const S
   const stripe::FrameParameters parameters{settings.stripe_layout, stripe_count(settings),
                                            operations_[static_cast<std::size_t>(settings.effect)],
                                            frame->timed_.is_timed()};
-  frame->ticket_ = engine_->submit(
+  frame->timed_.ticket = engine_->submit(
       {as_const(from.view.image()), from.claim.access, to.view.image(), to.claim.access},
       parameters);
+  frame->ticket_ = frame->timed_.ticket;
   count_started(*frame);
   return frame;
+}
+
+void Session::add_times(const TimedFrame& frame, const stripe::Span& push) {
+  std::optional<stripe::FrameTimes> times = engine_->read_times(frame.ticket);
+  if (!times) return;
+  times->push = push;
+  timing_.add(frame, std::move(*times));
 }
 
 int Session::stripe_count(const Settings& settings) const noexcept {

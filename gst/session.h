@@ -95,10 +95,10 @@ class Session : public std::enable_shared_from_this<Session> {
   /// What the user should know by now; said once for these caps.
   std::vector<Notice> take_notices() { return notices_.take(); }
 
-  /// Tells when a frame was pushed.
-  void add_push(const TimedFrame& frame, const stripe::Span& push) {
-    timing_.add_push(frame, push);
-  }
+  /// Reads what a timed frame took, which was finished and then pushed: so that neither it nor the
+  /// next one waits for that. From the thread that finishes frames, before caps change.
+  /// Errors:  throws stripe::DeviceError.
+  void add_times(const TimedFrame& frame, const stripe::Span& push);
 
   /// No frame comes any more, for now: writes the timeline.
   void finish_timeline() { timing_.finish(); }

@@ -74,6 +74,7 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont,
                                   GstBuffer* input) noexcept {
   State& state = state_of(trans);
   state.current_session()->count_in();
+  state.pushing.reset();  // of a push that failed: the base did not come back
   // The base is going to negotiate, and may give us another pool.
   if (state.is_async() && GST_PAD_NEEDS_RECONFIGURE(trans->srcpad) && !state.queue.drain()) {
     gst_buffer_unref(input);
@@ -86,10 +87,19 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* trans, gboolean is_discont,
   return queued ? submit_frame(trans, std::move(queued)) : GST_FLOW_OK;
 }
 
+// No frame is lost where only its times can't be had: the next one meets the same error.
+void add_times(State& state, const TimedFrame& frame, stripe::Time push_begin) {
+  try {
+    state.current_session()->add_times(frame, {push_begin, stripe::now()});
+  } catch (const std::exception& error) {
+    GST_WARNING("no times of frame %" G_GUINT64_FORMAT ": %s", guint64{frame.number}, error.what());
+  }
+}
+
 // The base pushes what generate_output gives, and then calls it again.
-void tell_push_of_single(State& state) {
+void add_times_of_single(State& state) {
   if (!state.pushing) return;
-  state.current_session()->add_push(state.pushing->frame, {state.pushing->begin, stripe::now()});
+  add_times(state, state.pushing->frame, state.pushing->begin);
   state.pushing.reset();
 }
 
@@ -97,7 +107,7 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** output) noexc
   State& state = state_of(trans);
   *output = nullptr;
   if (state.is_async()) return state.queue.last_flow();
-  tell_push_of_single(state);
+  add_times_of_single(state);
   const std::unique_ptr<Frame> frame = std::move(state.single);
   if (!frame) return GST_FLOW_OK;
   try {
@@ -108,7 +118,7 @@ GstFlowReturn generate_output(GstBaseTransform* trans, GstBuffer** output) noexc
   }
   *output = frame->take_output().release();
   state.current_session()->count_out();
-  if (frame->timed().traced) state.pushing = {frame->timed(), stripe::now()};
+  if (frame->timed().is_timed()) state.pushing = {frame->timed(), stripe::now()};
   return GST_FLOW_OK;
 }
 
@@ -163,9 +173,9 @@ std::optional<GstFlowReturn> push_frame(GstBaseTransform* trans, FrameQueue::Ite
   item.frame.reset();
   remember_position(state, output.get());
   session->count_out();
-  const stripe::Time begin = timed.traced ? stripe::now() : 0;
+  const stripe::Time begin = timed.is_timed() ? stripe::now() : 0;
   const GstFlowReturn flow = gst_pad_push(trans->srcpad, output.release());
-  if (timed.traced) session->add_push(timed, {begin, stripe::now()});
+  if (timed.is_timed()) add_times(state, timed, begin);
   return flow;
 }
 
@@ -326,6 +336,7 @@ void drop_frames(GstBaseTransform* trans) {
   for (; !items.empty(); items.pop_front())  // in order: so the engine wants to be waited for
     if (items.front().frame && session) session->count_dropped();
   state.single.reset();
+  state.pushing.reset();
 }
 
 void install_streaming(GstBaseTransformClass* klass) {

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
+#include <utility>
 
 namespace gst_stripe {
 
@@ -25,6 +27,23 @@ void check_folder(const std::string& path) {
   if (!writable) throw TimelineError(false, "no file can be made in the folder " + name);
 }
 
+// Where a link leads to: the file is replaced, and the link is to stay.
+std::string real_path(const std::string& path) {
+  char* resolved = realpath(path.c_str(), nullptr);
+  const std::string real = resolved ? resolved : path;
+  free(resolved);
+  return real;
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  GError* error = nullptr;
+  if (g_file_set_contents(path.c_str(), text.data(), static_cast<gssize>(text.size()), &error))
+    return;
+  const std::string message = error->message;
+  g_error_free(error);
+  throw TimelineError(false, message);
+}
+
 }  // namespace
 
 void check_timeline_path(const std::string& path) {
@@ -38,7 +57,7 @@ void check_timeline_path(const std::string& path) {
   } else if (errno != ENOENT) {
     throw TimelineError(false, path + " can't be written: " + g_strerror(errno));
   }
-  check_folder(path);
+  check_folder(real_path(path));
 }
 
 TimelineFile::TimelineFile(std::string path, int frames, int warm_up, stripe::Timeline frame)
@@ -54,23 +73,17 @@ void TimelineFile::add(stripe::FrameTimes times) {
   if (!written_) recorder_.add(std::move(times));
 }
 
-void TimelineFile::add_push(std::uint64_t number, const stripe::Span& push) {
-  const std::lock_guard lock(mutex_);
-  recorder_.add_push(number, push);
-}
-
 void TimelineFile::write(bool now) {
-  const std::lock_guard lock(mutex_);
-  if (written_ || (!now && !recorder_.is_complete())) return;
-  written_ = true;
-  recorder_.put_into(timeline_);
-  const std::string text = ends_in(path_, ".json") ? to_trace_json(timeline_) : to_svg(timeline_);
-  GError* error = nullptr;
-  if (g_file_set_contents(path_.c_str(), text.data(), static_cast<gssize>(text.size()), &error))
-    return;
-  const std::string message = error->message;
-  g_error_free(error);
-  throw TimelineError(false, message);
+  stripe::Timeline timeline;
+  {
+    const std::lock_guard lock(mutex_);
+    if (written_ || recorder_.is_empty() || (!now && !recorder_.is_complete())) return;
+    written_ = true;
+    timeline = std::move(timeline_);
+    recorder_.move_into(timeline);
+  }
+  write_file(real_path(path_),
+             ends_in(path_, ".json") ? to_trace_json(timeline) : to_svg(timeline));
 }
 
 }  // namespace gst_stripe

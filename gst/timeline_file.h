@@ -44,7 +44,6 @@ class TimelineFile {
   void set_settings(std::string settings);
 
   void add(stripe::FrameTimes times);
-  void add_push(std::uint64_t number, const stripe::Span& push);
 
   /// Writes the file where all frames are there, or `now`; not again.
   /// Errors:  throws TimelineError; the file is given up then.
@@ -52,7 +51,7 @@ class TimelineFile {
 
  private:
   const std::string path_;
-  std::mutex mutex_;  // guards all below; the file is written under it, by whoever comes first
+  std::mutex mutex_;  // a leaf; guards all below
   stripe::TimelineRecorder recorder_;
   stripe::Timeline timeline_;
   bool written_ = false;

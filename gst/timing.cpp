@@ -77,12 +77,8 @@ void Timing::add(const TimedFrame& frame, stripe::FrameTimes times) {
   if (frame.sampled)
     if (const auto overlap = sampling_.add(times, frame.in_format))
       for (const stripe::Advice& advice : stripe::advise(*overlap, device_)) tell(advice);
-  if (frame.traced) timeline_->add(std::move(times));
-}
-
-void Timing::add_push(const TimedFrame& frame, const stripe::Span& push) {
   if (!frame.traced) return;
-  timeline_->add_push(frame.number, push);
+  timeline_->add(std::move(times));
   write(false);
 }
 
@@ -94,7 +90,7 @@ void Timing::finish() {
 void Timing::write(bool now) {
   try {
     timeline_->write(now);
-  } catch (const TimelineError& error) {
+  } catch (const std::exception& error) {
     notices_.tell({true, GST_RESOURCE_ERROR_WRITE,
                    std::string("The timeline is lost: ") + error.what() + ".",
                    "set timeline-location to a file that can be written"});
@@ -104,7 +100,8 @@ void Timing::write(bool now) {
 void Timing::tell(const stripe::Advice& advice) {
   notices_.tell({!advice.is_users_choice,
                  advice.is_users_choice ? GST_RESOURCE_ERROR_SETTINGS : GST_RESOURCE_ERROR_FAILED,
-                 "Little overlap: " + advice.text + ".", advice.hint});
+                 "Little overlap: " + advice.text + ".", advice.hint,
+                 "advice " + std::to_string(static_cast<int>(advice.cause))});
 }
 
 }  // namespace gst_stripe

@@ -21,6 +21,7 @@ struct TimedFrame {
   std::uint64_t in_format = 0;  ///< since these caps
   bool sampled = false;
   bool traced = false;
+  stripe::Ticket ticket = 0;
 
   bool is_timed() const noexcept { return sampled || traced; }
 };
@@ -44,11 +45,8 @@ class Timing {
   /// The next frame that is started.
   TimedFrame next() noexcept;
 
-  /// What a frame took that was to be timed.
+  /// What a frame took that was to be timed. Writes the timeline if that was its last frame.
   void add(const TimedFrame& frame, stripe::FrameTimes times);
-
-  /// When a traced frame was pushed. Writes the timeline if that was its last frame.
-  void add_push(const TimedFrame& frame, const stripe::Span& push);
 
   /// No frame comes any more: writes the timeline if it was not written yet.
   void finish();
