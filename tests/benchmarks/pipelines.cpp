@@ -7,6 +7,7 @@
 
 #include <gst/gst.h>
 
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -17,6 +18,7 @@
 namespace {
 
 using benchmark::Contestant;
+using benchmark::OverlapRow;
 using benchmark::Report;
 using benchmark::Row;
 using benchmark::Sample;
@@ -24,8 +26,10 @@ using benchmark::Size;
 
 constexpr const char* configs[] = {
     "async-depth=3",
+    "async-depth=3 stats-interval=0",
     "async-depth=2",
     "async-depth=1",
+    "async-depth=1 transfer-mode=mapped",
     "async-depth=3 page-lock=stage",
     "page-lock=off async-depth=1 stripe-count=3 stream-count=3",  // the question's way
 };
@@ -58,8 +62,8 @@ std::string description(const Size& size, const std::string& config, int frames)
          std::string(size.format) + ",width=" + std::to_string(size.width) +
          ",height=" + std::to_string(size.height) +
          " ! imagefreeze num-buffers=" + std::to_string(frames) +
-         " ! video/x-raw,framerate=30/1 ! cudastripetransform effect=invert " + config +
-         " ! fakesink name=sink sync=false";
+         " ! video/x-raw,framerate=30/1 ! cudastripetransform name=stripes effect=invert " +
+         config + " ! fakesink name=sink sync=false";
 }
 
 ElementRef make_pipeline(const std::string& text) {
@@ -91,7 +95,18 @@ void run_to_end(GstElement* pipeline) {
   if (!failure.empty()) throw std::runtime_error(failure);
 }
 
-Sample run_pipeline(const Size& size, const std::string& config, int frames) {
+OverlapRow read_overlap(GstElement* pipeline, const Size& size, const std::string& config) {
+  const ElementRef element(gst_bin_get_by_name(GST_BIN(pipeline), "stripes"));
+  GstStructure* stats = nullptr;
+  g_object_get(element.get(), "stats", &stats, nullptr);
+  OverlapRow row{size.name, config, 0, 0, 0};
+  gst_structure_get(stats, "overlap", G_TYPE_DOUBLE, &row.overlap, "overlap-ceiling", G_TYPE_DOUBLE,
+                    &row.ceiling, "link-share", G_TYPE_DOUBLE, &row.link_share, nullptr);
+  gst_structure_free(stats);
+  return row;
+}
+
+Sample run_pipeline(const Size& size, const std::string& config, int frames, OverlapRow& overlap) {
   Stretch stretch{std::max(2, frames / 5), frames, 0, {}, {}};
   const ElementRef pipeline =
       make_pipeline(description(size, config, stretch.warm_up + stretch.frames));
@@ -100,28 +115,49 @@ Sample run_pipeline(const Size& size, const std::string& config, int frames) {
   gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, &stretch, nullptr);
   gst_object_unref(pad);
   run_to_end(pipeline.get());
+  overlap = read_overlap(pipeline.get(), size, config);
   if (!stretch.sample) throw std::runtime_error(config + ": frames got lost");
   return *stretch.sample;
 }
 
-std::vector<Row> compare(stripe::Device& device, const Size& size, int frames, int rounds) {
+std::vector<Row> compare(stripe::Device& device, const Size& size, int frames, int rounds,
+                         std::vector<OverlapRow>& overlaps) {
   benchmark::DuplexLimit limit(device, size);
   std::vector<Contestant> contestants = {
       {benchmark::limit_config, [&] { return limit.run(frames); }}};
-  for (const char* config : configs)
-    contestants.push_back(
-        {config, [&size, config, frames] { return run_pipeline(size, config, frames); }});
+  overlaps.resize(std::size(configs));
+  for (std::size_t i = 0; i < overlaps.size(); ++i)
+    contestants.push_back({configs[i], [&, i, frames] {
+                             return run_pipeline(size, configs[i], frames, overlaps[i]);
+                           }});
   return benchmark::make_rows(size, contestants, benchmark::measure_in_turn(contestants, rounds),
                               frames);
 }
 
+// What the timeline of each should show, where a GPU's copy engines do the copies.
+void judge(const OverlapRow& row, Report& report) {
+  if (row.config == "async-depth=3") {
+    const double measured = row.ceiling > 0 ? row.overlap / row.ceiling : 0;
+    report.verdicts.push_back({row.size, "async-depth=3: overlap at least 0.85 of its ceiling", NAN,
+                               row.config, measured, measured >= 0.85 ? "met" : "missed"});
+  } else if (row.config.starts_with("page-lock=off")) {
+    report.verdicts.push_back({row.size, "page-lock=off: overlap below 1.15", NAN, row.config,
+                               row.overlap, row.overlap < 1.15 ? "met" : "missed"});
+  }
+}
+
 void measure_all(const std::shared_ptr<stripe::Device>& device, Report& report) {
   for (const Size& size : benchmark::sizes) {
-    const std::vector<Row> rows =
-        compare(*device, size, benchmark::scale_frames(size, report.frames), report.rounds);
+    std::vector<OverlapRow> overlaps;
+    const std::vector<Row> rows = compare(
+        *device, size, benchmark::scale_frames(size, report.frames), report.rounds, overlaps);
     benchmark::print_rows(rows);
     report.rows.insert(report.rows.end(), rows.begin(), rows.end());
+    for (const OverlapRow& row : overlaps) judge(row, report);
+    report.overlaps.insert(report.overlaps.end(), overlaps.begin(), overlaps.end());
   }
+  benchmark::print_overlaps(report.overlaps);
+  benchmark::print_verdicts(report);
 }
 
 }  // namespace

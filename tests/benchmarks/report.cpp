@@ -59,6 +59,16 @@ void write_kernel(JsonWriter& json, const KernelRow& row) {
   json.end_object();
 }
 
+void write_overlap(JsonWriter& json, const OverlapRow& row) {
+  json.begin_object();
+  json.text("size", row.size);
+  json.text("config", row.config);
+  json.number("overlap", row.overlap, ratio_decimals);
+  json.number("ceiling", row.ceiling, ratio_decimals);
+  json.number("link_share", row.link_share, ratio_decimals);
+  json.end_object();
+}
+
 void write_verdict(JsonWriter& json, const Verdict& verdict) {
   json.begin_object();
   json.text("size", verdict.size);
@@ -92,7 +102,8 @@ void write_list(JsonWriter& json, const char* key, const Rows& rows, Write write
 //             ratio (median_us / the limit's), share (its inverse)
 //   kernels   engine: kernels on device memory: size, config, median_us, low_us, high_us, cpu_us,
 //             gb_per_s (read and written, 10^9 bytes)
-//   targets   engine: size, target (in words), share (of the limit that is asked for, null where that isn't what the
+//   overlaps  pipelines: what the element's stats said after the last round: size, config, overlap, ceiling, link_share
+//   targets   size, target (in words), share (of the limit that is asked for, null where that isn't what the
 //             target is about), config (the best), measured, verdict (met, missed, reported)
 void write_members(JsonWriter& json, const Report& report) {
   json.text("program", report.program);
@@ -103,6 +114,7 @@ void write_members(JsonWriter& json, const Report& report) {
   json.number("frames", report.frames);
   write_list(json, "rows", report.rows, write_row);
   write_list(json, "kernels", report.kernels, write_kernel);
+  write_list(json, "overlaps", report.overlaps, write_overlap);
   write_list(json, "targets", report.verdicts, write_verdict);
 }
 
@@ -129,6 +141,14 @@ void print_rows(const std::vector<Row>& rows) {
                 row.figure.median_us, row.ratio(), row.figure.low_us / row.limit_us,
                 row.figure.high_us / row.limit_us, row.share(), row.figure.cpu_us);
   std::fflush(stdout);
+}
+
+void print_overlaps(const std::vector<OverlapRow>& rows) {
+  std::printf("\nOverlap, as stats have it\n  %-60s %7s  %7s  %10s\n", "", "overlap", "ceiling",
+              "link share");
+  for (const OverlapRow& row : rows)
+    std::printf("  %-60s %7.2f  %7.2f  %10.2f\n", (row.size + " " + row.config).c_str(),
+                row.overlap, row.ceiling, row.link_share);
 }
 
 void print_kernels(const std::vector<KernelRow>& rows) {

@@ -35,6 +35,15 @@ struct KernelRow {
   double gigabytes_per_second() const { return 1e-3 * bytes / figure.median_us; }
 };
 
+// What an element's `stats` said of a run.
+struct OverlapRow {
+  std::string size;
+  std::string config;
+  double overlap;
+  double ceiling;
+  double link_share;
+};
+
 // A target for a size, and the configuration that comes nearest.
 struct Verdict {
   std::string size;
@@ -54,6 +63,7 @@ struct Report {
   int frames;  // a round, of 1920 x 1080 pixels; larger pictures have fewer
   std::vector<Row> rows;
   std::vector<KernelRow> kernels;
+  std::vector<OverlapRow> overlaps;
   std::vector<Verdict> verdicts;
 };
 
@@ -62,6 +72,7 @@ std::vector<Row> make_rows(const Size& size, const std::vector<Contestant>& cont
                            const std::vector<Figure>& figures, int frames);
 void print_rows(const std::vector<Row>& rows);
 void print_kernels(const std::vector<KernelRow>& rows);
+void print_overlaps(const std::vector<OverlapRow>& rows);
 void print_verdicts(const Report& report);
 
 // Both throw std::runtime_error where the file can't be written; the first finds out before minutes are spent.
