@@ -21,13 +21,20 @@ struct Property {
   bool in_playing;  ///< mutable in PLAYING, else in READY only
 };
 
-constexpr Property properties[] = {
-    {"backend", "GEnum", true, false},      {"cuda-device-id", "gint", true, false},
-    {"stream-count", "guint", true, false}, {"stripe-count", "guint", true, true},
-    {"stripe-layout", "GEnum", true, true}, {"effect", "GEnum", true, true},
-    {"page-lock", "GEnum", true, false},    {"max-pinned-bytes", "guint64", true, false},
-    {"async-depth", "guint", true, false},  {"transfer-mode", "GEnum", true, false},
-    {"stats", "GstStructure", false, false}};
+constexpr Property properties[] = {{"backend", "GEnum", true, false},
+                                   {"cuda-device-id", "gint", true, false},
+                                   {"stream-count", "guint", true, false},
+                                   {"stripe-count", "guint", true, true},
+                                   {"stripe-layout", "GEnum", true, true},
+                                   {"effect", "GEnum", true, true},
+                                   {"page-lock", "GEnum", true, false},
+                                   {"max-pinned-bytes", "guint64", true, false},
+                                   {"async-depth", "guint", true, false},
+                                   {"transfer-mode", "GEnum", true, false},
+                                   {"timeline-location", "gchararray", true, false},
+                                   {"timeline-frames", "guint", true, false},
+                                   {"stats-interval", "guint", true, false},
+                                   {"stats", "GstStructure", false, false}};
 
 /// An element whose backend was not touched.
 Ref<GstElement> untouched_element() {
@@ -73,7 +80,7 @@ GST_START_TEST(words_for_people) {
 }
 GST_END_TEST;
 
-// Those of later issues must not be there before they work.
+// None is there before it works.
 GST_START_TEST(no_other_property) {
   const Ref<GstElement> element = untouched_element();
   guint count = 0;
@@ -111,6 +118,8 @@ GST_START_TEST(ranges_and_defaults) {
   expect_uint(element.get(), "stream-count", 0, 32, 0);
   expect_uint(element.get(), "stripe-count", 0, 256, 0);
   expect_uint(element.get(), "async-depth", 1, 16, 3);
+  expect_uint(element.get(), "timeline-frames", 1, 1000, 12);
+  expect_uint(element.get(), "stats-interval", 0, G_MAXUINT, 64);
   expect_no_bound(element.get());
   const GParamSpecInt* spec = G_PARAM_SPEC_INT(spec_of(element.get(), "cuda-device-id"));
   fail_unless_equals_int(spec->minimum, -1);
@@ -205,6 +214,9 @@ GST_START_TEST(too_late_is_a_warning_and_no_change) {
     ASSERT_WARNING(
         g_object_set(rig.element(), "max-pinned-bytes", static_cast<guint64>(1), nullptr));
     ASSERT_WARNING(g_object_set(rig.element(), "async-depth", 1, nullptr));
+    ASSERT_WARNING(g_object_set(rig.element(), "timeline-location", "/tmp/late.json", nullptr));
+    ASSERT_WARNING(g_object_set(rig.element(), "timeline-frames", 1, nullptr));
+    ASSERT_WARNING(g_object_set(rig.element(), "stats-interval", 1, nullptr));
     guint streams = 0;
     guint depth = 0;
     guint64 bound = 99;

@@ -149,10 +149,17 @@ Ref<GstBuffer> Rig::process(Ref<GstBuffer> buffer) {
   return pull();
 }
 
+// Tests make new memory for each frame, and of many such frames the element rightly says so.
+static bool is_of_new_memory(GstMessage* message) {
+  return GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING &&
+         report_of(message).text.find("each frame into new memory") != std::string::npos;
+}
+
 void Rig::expect_quiet() {
   while (Ref<GstMessage> message{gst_bus_pop(bus())}) {
     const bool complaint =
-        GST_MESSAGE_TYPE(message.get()) & (GST_MESSAGE_ERROR | GST_MESSAGE_WARNING);
+        GST_MESSAGE_TYPE(message.get()) & (GST_MESSAGE_ERROR | GST_MESSAGE_WARNING) &&
+        !is_of_new_memory(message.get());
     fail_unless(!complaint, "%s", complaint ? describe({report_of(message.get())}).c_str() : "");
   }
 }

@@ -95,6 +95,8 @@ class BookedLock final : public stripe::PageLock {
 std::unique_ptr<stripe::DeviceMemory> BookedDevice::allocate(std::size_t) { refuse_work(); }
 std::unique_ptr<stripe::Queue> BookedDevice::create_queue() { refuse_work(); }
 std::unique_ptr<stripe::Event> BookedDevice::create_event() { refuse_work(); }
+std::unique_ptr<stripe::Stamp> BookedDevice::create_stamp() { refuse_work(); }
+std::unique_ptr<stripe::DeviceClock> BookedDevice::create_clock() { refuse_work(); }
 
 bool BookedDevice::is_page_locked(const std::byte*, std::size_t) const noexcept {
   visit_registry();

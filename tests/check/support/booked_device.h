@@ -80,6 +80,8 @@ class BookedDevice final : public stripe::Device {
   std::unique_ptr<stripe::DeviceMemory> allocate(std::size_t) override;
   std::unique_ptr<stripe::Queue> create_queue() override;
   std::unique_ptr<stripe::Event> create_event() override;
+  std::unique_ptr<stripe::Stamp> create_stamp() override;
+  std::unique_ptr<stripe::DeviceClock> create_clock() override;
   stripe::PinnedCache& pinned() noexcept override { return stripe::plain_cache(); }
   bool needs_page_lock() const noexcept override { return needs_page_lock_; }
   bool is_page_locked(const std::byte* data, std::size_t size_bytes) const noexcept override;

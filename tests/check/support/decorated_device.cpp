@@ -125,6 +125,38 @@ class DecoratedEvent final : public stripe::Event {
   std::unique_ptr<stripe::Event> inner_;
 };
 
+class DecoratedStamp final : public stripe::Stamp {
+ public:
+  DecoratedStamp(std::unique_ptr<stripe::Stamp> inner, std::shared_ptr<Script> script)
+      : live_(std::move(script)), inner_(std::move(inner)) {}
+
+  stripe::Stamp& inner() const { return *inner_; }
+
+ private:
+  Live live_;
+  std::unique_ptr<stripe::Stamp> inner_;
+};
+
+class DecoratedClock final : public stripe::DeviceClock {
+ public:
+  DecoratedClock(std::unique_ptr<stripe::DeviceClock> inner, std::shared_ptr<Script> script)
+      : live_(std::move(script)), inner_(std::move(inner)) {}
+
+  void anchor() override {
+    live_.script().call(Call::anchor);
+    inner_->anchor();
+  }
+
+  stripe::Time time_of(const stripe::Stamp& stamp) override {
+    live_.script().call(Call::time_of);
+    return inner_->time_of(static_cast<const DecoratedStamp&>(stamp).inner());
+  }
+
+ private:
+  Live live_;
+  std::unique_ptr<stripe::DeviceClock> inner_;
+};
+
 class DecoratedQueue final : public stripe::Queue {
  public:
   DecoratedQueue(stripe::Device& device, std::shared_ptr<Script> script)
@@ -154,6 +186,11 @@ class DecoratedQueue final : public stripe::Queue {
   void record(stripe::Event& event) override {
     live_.script().call(Call::record);
     inner_->record(static_cast<DecoratedEvent&>(event).inner());
+  }
+
+  void stamp(stripe::Stamp& stamp) override {
+    live_.script().call(Call::stamp);
+    inner_->stamp(static_cast<DecoratedStamp&>(stamp).inner());
   }
 
   // After a failure of a whole device nothing runs any more: so it is here too.
@@ -203,6 +240,16 @@ class DecoratedDevice final : public stripe::Device {
   std::unique_ptr<stripe::Event> create_event() override {
     script_->call(Call::create_event);
     return std::make_unique<DecoratedEvent>(inner_->create_event(), script_);
+  }
+
+  std::unique_ptr<stripe::Stamp> create_stamp() override {
+    script_->call(Call::create_stamp);
+    return std::make_unique<DecoratedStamp>(inner_->create_stamp(), script_);
+  }
+
+  std::unique_ptr<stripe::DeviceClock> create_clock() override {
+    script_->call(Call::create_clock);
+    return std::make_unique<DecoratedClock>(inner_->create_clock(), script_);
   }
 
   stripe::PinnedBlock allocate_pinned(std::size_t size_bytes) override {

@@ -27,8 +27,13 @@ enum class Call {
   synchronize,
   wait,
   page_lock,
+  create_stamp,
+  create_clock,
+  stamp,
+  anchor,
+  time_of,
 };
-inline constexpr int call_kinds = 10;
+inline constexpr int call_kinds = 15;
 
 /// A kernel that was queued, and in which queue: numbered in the order of their creation.
 struct Launched {
