@@ -62,7 +62,7 @@ Placement placement_off_alignment(Random& random) {
 }
 
 /// Rows shorter than what a thread takes at once; more rows, and longer ones, than a small grid has
-/// threads for; and what is long once its rows are taken together.
+/// threads for.
 Size random_size(Random& random) {
   switch (random.between(1, 4)) {
     case 1:
@@ -72,7 +72,7 @@ Size random_size(Random& random) {
     case 3:
       return {random.between(4100, 5500), random.between(1, 3)};
     default:
-      return {random.between(300, 420), random.between(300, 420)};
+      return {random.between(60, 160), random.between(60, 160)};
   }
 }
 
@@ -96,6 +96,20 @@ Bytes run(stripe::Device& device, const KernelTrial& trial, const Placement& pla
   Bytes got = test::download(*queue, *out, before.size() + placement.output_shift);
   got.erase(got.begin(), got.begin() + placement.output_shift);
   return got;
+}
+
+/// Copies, or runs a matrix of any kind; what is wrong then.
+std::string run_any(stripe::Device& device, KernelTrial& trial, const Placement& placement,
+                    const Format& format, bool over_link, Random& random) {
+  if (random.one_in(4)) {
+    const Bytes got = run(device, trial, placement, {}, over_link);
+    return trial.verdict(got, test::Effect::none, test::bt709_full);
+  }
+  const Matrix matrices[] = {test::random_uniform(random), test::random_diagonal(random),
+                             test::random_matrix(random, format)};
+  const Matrix& matrix = random.pick(matrices);
+  return trial.verdict(run(device, trial, placement, test::operation_of(matrix), over_link),
+                       matrix);
 }
 
 template <typename Body>
@@ -159,17 +173,23 @@ GST_START_TEST(any_alignment_pitch_and_length) {
     const Placement placement = placement_off_alignment(random);
     const Size size = random_size(random);
     KernelTrial trial(format, size.width, size.height, placement.input, placement.output, random);
-    const bool over_link = random.one_in(2);
-    if (random.one_in(4)) {
-      const Bytes got = run(*device, trial, placement, {}, over_link);
-      fail_unless_empty(trial.verdict(got, test::Effect::none, test::bt709_full));
-      continue;
-    }
-    const Matrix matrices[] = {test::random_uniform(random), test::random_diagonal(random),
-                               test::random_matrix(random, format)};
-    const Matrix& matrix = random.pick(matrices);
-    const Bytes got = run(*device, trial, placement, test::operation_of(matrix), over_link);
-    fail_unless_empty(trial.verdict(got, matrix));
+    fail_unless_empty(run_any(*device, trial, placement, format, random.one_in(2), random));
+  }
+}
+GST_END_TEST;
+
+// Taken together, rows without gaps are longer than all threads of a small grid reach at once.
+GST_START_TEST(pictures_without_gaps) {
+  const Format& format = test::formats[__i__];
+  const auto device = test::open_test_device();
+  Random random(400 + __i__);
+  for (const int apart : {0, 4, 8, 16}) {
+    Placement placement;
+    placement.input.planes[0].before = 16 + random.between(0, 16);
+    placement.output.planes[0].before = placement.input.planes[0].before + apart;
+    KernelTrial trial(format, 460, 400, {0, 0, 460, 400}, placement.input, placement.output,
+                      random);
+    fail_unless_empty(run_any(*device, trial, placement, format, apart % 8 == 0, random));
   }
 }
 GST_END_TEST;
@@ -183,6 +203,7 @@ static Suite* kernels_suite() {
   tcase_add_loop_test(cases, affine_follows_the_formula, 0, test::format_count);
   tcase_add_loop_test(cases, effects_follow_the_formula, 0, test::format_count);
   tcase_add_loop_test(cases, any_alignment_pitch_and_length, 0, test::format_count);
+  tcase_add_loop_test(cases, pictures_without_gaps, 0, test::format_count);
   return suite;
 }
 

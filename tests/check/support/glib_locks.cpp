@@ -87,4 +87,26 @@ GstFlowReturn gst_buffer_pool_acquire_buffer(GstBufferPool* pool, GstBuffer** bu
   return flow;
 }
 
+/// Harnesses and sinks hand what was pushed to another thread, through locks inside of libraries;
+/// there it is looked at through a map.
+GstFlowReturn gst_pad_push(GstPad* pad, GstBuffer* buffer) {
+  static auto* const real = NEXT(gst_pad_push);
+  __tsan_release(buffer);
+  return real(pad, buffer);
+}
+
+gboolean gst_buffer_map(GstBuffer* buffer, GstMapInfo* info, GstMapFlags flags) {
+  static auto* const real = NEXT(gst_buffer_map);
+  __tsan_acquire(buffer);
+  return real(buffer, info, flags);
+}
+
+/// By planes: what gst_video_frame_map does where there is a GstVideoMeta.
+gboolean gst_buffer_map_range(GstBuffer* buffer, guint first, gint count, GstMapInfo* info,
+                              GstMapFlags flags) {
+  static auto* const real = NEXT(gst_buffer_map_range);
+  __tsan_acquire(buffer);
+  return real(buffer, first, count, info, flags);
+}
+
 }  // extern "C"

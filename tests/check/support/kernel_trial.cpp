@@ -74,12 +74,17 @@ stripe::Operation operation_of(const Matrix& matrix) {
   return operation;
 }
 
-KernelTrial::KernelTrial(const Format& format, int width, int height, const Geometry& input,
-                         const Geometry& output, Random& random)
+KernelTrial::KernelTrial(const Format& format, int width, int height, const stripe::Rect& area,
+                         const Geometry& input, const Geometry& output, Random& random)
     : format_(format),
       input_(format, width, height, input, random),
       output_(format, width, height, output, random),
-      area_(random_area(random, format, width, height)) {}
+      area_(area) {}
+
+KernelTrial::KernelTrial(const Format& format, int width, int height, const Geometry& input,
+                         const Geometry& output, Random& random)
+    : KernelTrial(format, width, height, random_area(random, format, width, height), input, output,
+                  random) {}
 
 stripe::KernelJob KernelTrial::job(std::byte* input, std::byte* output) const {
   return {layout_of(format_), stripe::as_const(image_in(input, input_)), image_in(output, output_),

@@ -31,6 +31,10 @@ stripe::Operation operation_of(const Matrix& matrix);
 /// Two pictures in blocks of bytes, of which one area is worked on.
 class KernelTrial {
  public:
+  KernelTrial(const Format& format, int width, int height, const stripe::Rect& area,
+              const Geometry& input, const Geometry& output, Random& random);
+
+  /// The same with a random area.
   KernelTrial(const Format& format, int width, int height, const Geometry& input,
               const Geometry& output, Random& random);
 
