@@ -46,6 +46,7 @@ class CudaClock final : public DeviceClock {
       if (passed.length() >= closest) continue;
       closest = passed.length();
       anchored_ = passed.begin + passed.length() / 2;
+      adjustment_ = 0;
       std::swap(anchor_, other_);
     }
   }
@@ -55,8 +56,10 @@ class CudaClock final : public DeviceClock {
     float before_ms = 0;
     STRIPE_CUDA_CHECK(cudaEventElapsedTime(&before_ms, static_cast<const CudaStamp&>(stamp).get(),
                                            anchor_->get()));
-    return anchored_ - std::llround(double{before_ms} * 1e6);
+    return anchored_ + adjustment_ - std::llround(double{before_ms} * 1e6);
   }
+
+  void adjust(Time by) noexcept override { adjustment_ += by; }
 
  private:
   struct Passage {
@@ -78,6 +81,7 @@ class CudaClock final : public DeviceClock {
   std::unique_ptr<CudaStamp> anchor_, other_;
   cudaStream_t stream_ = nullptr;
   Time anchored_ = 0;
+  Time adjustment_ = 0;
 };
 
 }  // namespace

@@ -56,8 +56,11 @@ class DeviceClock {
   /// microseconds. Waits for the device for about as long.
   virtual void anchor() = 0;
 
-  /// When a stamp was passed; work queued behind it is known to be done.
+  /// When a stamp was passed; it is known to have been.
   virtual Time time_of(const Stamp& stamp) = 0;
+
+  /// Moves what it tells from now on by so much: the caller knows better.
+  virtual void adjust(Time by) noexcept = 0;
 };
 
 /// Which way a copy goes.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -129,7 +130,8 @@ class Engine {
   void start_stripe(Slot& slot, const Operation& operation, std::size_t number, Queue& queue);
   std::unique_ptr<Record> begin_record();
   void end_record(Slot& slot, Ticket ticket, Time wait_begin);
-  void read_stripe(Record& record, std::size_t number);
+  void read_stamps(Record& record);
+  void set_stripe(Record& record, std::size_t number, std::array<Time, 4> at);
   void keep_unused(std::unique_ptr<Record> record);
   void stage(CopyPool& pool, const CopyJob& job, Slot& slot);
   void stage_input(Slot& slot, const Rect& stripe);

@@ -20,6 +20,19 @@ std::uint64_t stripe_bytes(const PixelLayout& layout, const std::vector<Rect>& s
   return bytes;
 }
 
+// How far the device's clock must be off at least: no frame begins before it is submitted, or ends
+// after it was waited for. An anchor is no better than the device was quick to answer, and a device
+// that is shared with other processes may take milliseconds.
+Time error_of(const FrameTimes& times, const std::vector<std::array<Time, 4>>& stamps) {
+  Time first = times.wait.end, last = times.submit.begin;
+  for (const std::array<Time, 4>& at : stamps) {
+    first = std::min(first, at.front());
+    last = std::max(last, at.back());
+  }
+  if (first < times.submit.begin) return times.submit.begin - first;
+  return std::min<Time>(0, times.wait.end - last);
+}
+
 }  // namespace
 
 std::unique_ptr<Engine::Record> Engine::begin_record() {
@@ -65,13 +78,24 @@ void Engine::keep_unused(std::unique_ptr<Record> record) {
   unused_.push_back(std::move(record));
 }
 
+void Engine::read_stamps(Record& record) {
+  std::vector<std::array<Time, 4>> stamps(record.times.stripes.size());
+  for (std::size_t k = 0; k < stamps.size(); ++k)
+    for (std::size_t i = 0; i < stamps[k].size(); ++i)
+      stamps[k][i] = clock_->time_of(*record.stamps[k].at[i]);
+  const Time error = error_of(record.times, stamps);
+  clock_->adjust(error);
+  for (std::size_t k = 0; k < stamps.size(); ++k) {
+    for (Time& at : stamps[k]) at += error;
+    set_stripe(record, k, stamps[k]);
+  }
+}
+
 // Another anchor may tell the times of a stream a little differently: its order is kept.
-void Engine::read_stripe(Record& record, std::size_t number) {
+void Engine::set_stripe(Record& record, std::size_t number, std::array<Time, 4> at) {
   StripeTimes& stripe = record.times.stripes[number];
   Time& last = stream_times_[static_cast<std::size_t>(stripe.stream)];
-  std::array<Time, 4> at;
-  for (std::size_t i = 0; i < at.size(); ++i)
-    last = at[i] = std::max(last, clock_->time_of(*record.stamps[number].at[i]));
+  for (Time& time : at) last = time = std::max(last, time);
   if (record.input_copied) stripe.upload = {at[0], at[1]};
   stripe.kernel = {at[1], at[2]};
   if (record.output_copied) stripe.download = {at[2], at[3]};
@@ -90,7 +114,7 @@ std::optional<FrameTimes> Engine::read_times(Ticket ticket) {
     return std::nullopt;
   }
   clock_->anchor();
-  for (std::size_t k = 0; k < record->times.stripes.size(); ++k) read_stripe(*record, k);
+  read_stamps(*record);
   if (!record->times.staging_out.empty()) record->times.complete = record->times.wait.end;
   FrameTimes times = std::move(record->times);
   keep_unused(std::move(record));

@@ -164,7 +164,9 @@ def draw(kind, report, path):
 
     make_bar, bottom_label = CHARTS[kind]
     sizes = sizes_of(report)
-    bars = [make_bar(config) for config in configs_of(report) if config != LIMIT]
+    # What sampling costs is for the table: its bar would look like the one beside it.
+    bars = [make_bar(config) for config in configs_of(report)
+            if config != LIMIT and "stats-interval" not in read_config(config)]
     places = place(bars)
     groups = groups_with_places(bars, places)
     figure, grid = pyplot.subplots((len(sizes) + 1) // 2, 2, figsize=(10, 6.4), sharey=True, squeeze=False)

@@ -212,7 +212,7 @@ std::vector<Frame> run_passes(Tee& tee, unsigned memories, unsigned passes) {
 
 // Three sightings a pass, by three elements that race: each memory is registered once in all.
 GST_START_TEST(tee_to_three_elements) {
-  Tee tee({"async-depth=1", "async-depth=3", "async-depth=3 stripe-count=4"});
+  Tee tee({"async-depth=1", "async-depth=3", "async-depth=3 stripe-layout=columns"});
   const std::vector<Frame> frames = run_passes(tee, 3, 30);
   fail_unless_equals_uint64(tee.sum("registrations"), 3);
   fail_unless_equals_uint64(tee.sum("refusals"), 0);

@@ -152,6 +152,8 @@ class DecoratedClock final : public stripe::DeviceClock {
     return inner_->time_of(static_cast<const DecoratedStamp&>(stamp).inner());
   }
 
+  void adjust(stripe::Time by) noexcept override { inner_->adjust(by); }
+
  private:
   Live live_;
   std::unique_ptr<stripe::DeviceClock> inner_;
