@@ -32,6 +32,11 @@ struct Settings {
 
   /// What is left to be chosen, and what is not.
   stripe::ChoiceRequest choice_request() const;
+
+  /// Stripes to cut a frame into, where `choice` is what is done if the user asks for none.
+  int stripes_or(const stripe::Choice& choice) const noexcept {
+    return stripe_count ? static_cast<int>(stripe_count) : choice.stripe_count;
+  }
 };
 
 enum class Property : guint {

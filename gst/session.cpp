@@ -119,7 +119,7 @@ std::unique_ptr<Frame> Session::start(BufferRef input, BufferRef output, const S
   const Frame::Side& from = *frame->from_;
   const Frame::Side& to = *frame->to_;
   frame->timed_ = timing_.next();
-  const stripe::FrameParameters parameters{settings.stripe_layout, stripe_count(settings),
+  const stripe::FrameParameters parameters{settings.stripe_layout, settings.stripes_or(choice_),
                                            operations_[static_cast<std::size_t>(settings.effect)],
                                            frame->timed_.is_timed()};
   frame->timed_.ticket = engine_->submit(
@@ -137,21 +137,13 @@ void Session::add_times(const TimedFrame& frame, const stripe::Span& push) {
   timing_.add(frame, std::move(*times));
 }
 
-int Session::stripe_count(const Settings& settings) const noexcept {
-  return settings.stripe_count ? static_cast<int>(settings.stripe_count) : choice_.stripe_count;
-}
-
 void Session::count_started(const Frame& frame) {
   raise_to(frames_in_flight_peak_, frames_in_flight_.fetch_add(1, std::memory_order_relaxed) + 1);
   const MemoryClaim& from = frame.from_->claim;
   if (from.pinned) count(input_pinned_frames_);
   if (from.access == stripe::HostAccess::staged) count(staged_frames_);
   new_memories_ = from.unseen ? new_memories_ + 1 : 0;
-  if (new_memories_ == stripe::many_new_memories) {
-    const stripe::Advice advice = stripe::advise_on_new_memory();
-    notices_.tell(
-        {true, GST_RESOURCE_ERROR_FAILED, "Little overlap: " + advice.text + ".", advice.hint});
-  }
+  if (new_memories_ == stripe::many_new_memories) timing_.tell(stripe::advise_on_new_memory());
   if (frame.to_->claim.pinned) count(output_pinned_frames_);
   upstream_uses_pool_.store(frame.from_->view.is_all_from(allocator_), std::memory_order_relaxed);
 }

@@ -122,7 +122,6 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   friend class Frame;
 
-  int stripe_count(const Settings& settings) const noexcept;
   void count_started(const Frame& frame);
   void count_finished() noexcept { frames_in_flight_.fetch_sub(1, std::memory_order_relaxed); }
   std::unique_ptr<stripe::Engine> take_engine();

@@ -22,11 +22,10 @@ std::string counted(int count, const char* what) {
 std::string describe(const GstVideoInfo& info, const Settings& settings,
                      const stripe::Choice& choice) {
   const char* const modes[] = {"auto", "register", "stage", "off"};
-  const int stripes =
-      settings.stripe_count ? static_cast<int>(settings.stripe_count) : choice.stripe_count;
   return std::to_string(info.width) + "x" + std::to_string(info.height) + " " +
          gst_video_format_to_string(GST_VIDEO_INFO_FORMAT(&info)) + ", " +
-         counted(stripes, "stripe") + " a frame, " + counted(choice.stream_count, "stream") +
+         counted(settings.stripes_or(choice), "stripe") + " a frame, " +
+         counted(choice.stream_count, "stream") +
          ", async-depth=" + std::to_string(settings.async_depth) +
          ", transfer-mode=" + stripe::name_of(choice.transfer) +
          ", page-lock=" + modes[static_cast<std::size_t>(settings.page_lock)];

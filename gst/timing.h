@@ -51,10 +51,12 @@ class Timing {
   /// No frame comes any more: writes the timeline if it was not written yet.
   void finish();
 
+  /// Keeps advice to be said, each cause once for these caps.
+  void tell(const stripe::Advice& advice);
+
   stripe::SampledTimes times() const { return sampling_.times(); }
 
  private:
-  void tell(const stripe::Advice& advice);
   void write(bool now);
 
   const stripe::Choice choice_;
