@@ -27,8 +27,8 @@ namespace {
 /// How far the two clocks may be apart.
 constexpr Time clock_error = 20'000;
 
-const Access in_staged{stripe::HostAccess::staged, stripe::HostAccess::direct};
-const Access out_staged{stripe::HostAccess::direct, stripe::HostAccess::staged};
+const Access in_staged{stripe::HostAccess::staged, stripe::HostAccess::direct, true};
+const Access out_staged{stripe::HostAccess::direct, stripe::HostAccess::staged, true};
 
 // --- truth
 
