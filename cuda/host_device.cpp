@@ -72,7 +72,10 @@ class Marks {
 
 class HostEvent final : public Event {
  public:
-  void wait() override { marks_->wait(); }
+  Waited wait(const WaitPlan&) override {
+    marks_->wait();
+    return {};
+  }
   const std::shared_ptr<Marks>& marks() const noexcept { return marks_; }
 
  private:

@@ -90,9 +90,9 @@ class EngineRun {
   // Direct although pageable, where the question's way is measured.
   void submit() {
     const int slot = static_cast<int>(submitted_ % static_cast<stripe::Ticket>(depth_));
-    engine_.submit(
-        {pictures_.input(slot), HostAccess::direct, pictures_.output(slot), HostAccess::direct},
-        parameters_);
+    engine_.submit({pictures_.input(slot), HostAccess::direct, pictures_.output(slot),
+                    HostAccess::direct, true, true},
+                   parameters_);
     ++submitted_;
   }
   void wait() { engine_.wait(waited_++); }
