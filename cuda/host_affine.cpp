@@ -94,31 +94,40 @@ bool shifts_codes(const ByteMap& map) {
   return true;
 }
 
+// Every pixel is treated as the first one of the block.
+template <int bytes, typename Value>
+void repeat_pixel(Value (&values)[bytes], int period) {
+  for (int i = period; i < bytes; ++i) values[i] = values[i - period];
+}
+
 template <int bytes>
 ShiftLoop<bytes> make_shift_loop(const ByteMap& map) {
   ShiftLoop<bytes> loop{};
-  for (int i = 0; i < bytes; ++i) {
-    const int b = i % map.period, factor = map.coefficient[b][b], offset = map.offset[b];
-    const int codes = whole_codes(offset);
+  for (int i = 0; i < map.period; ++i) {
+    const int factor = map.coefficient[i][i], codes = whole_codes(map.offset[i]);
     // The codes that don't saturate; all others come to what the nearest of them does.
     const int low = factor == 0 ? 0 : std::clamp(factor < 0 ? codes - 255 : -codes, 0, 255);
     const int high = factor == 0 ? 0 : std::clamp(factor < 0 ? codes : 255 - codes, low, 255);
     loop.low[i] = static_cast<Code>(low);
     loop.high[i] = static_cast<Code>(high);
     loop.flip[i] = factor < 0 ? 0xff : 0;
-    loop.add[i] = static_cast<Code>(affine_code(factor * low + offset) - (low ^ loop.flip[i]));
+    loop.add[i] =
+        static_cast<Code>(affine_code(factor * low + map.offset[i]) - (low ^ loop.flip[i]));
   }
+  for (auto* values : {&loop.low, &loop.high, &loop.flip, &loop.add})
+    repeat_pixel(*values, map.period);
   return loop;
 }
 
 template <int bytes>
 DiagonalLoop<bytes> make_diagonal_loop(const ByteMap& map) {
   DiagonalLoop<bytes> loop{};
-  for (int i = 0; i < bytes; ++i) {
-    const int b = i % map.period;
-    loop.factor[i] = map.coefficient[b][b];
-    loop.offset[i] = map.offset[b];
+  for (int i = 0; i < map.period; ++i) {
+    loop.factor[i] = map.coefficient[i][i];
+    loop.offset[i] = map.offset[i];
   }
+  repeat_pixel(loop.factor, map.period);
+  repeat_pixel(loop.offset, map.period);
   return loop;
 }
 
