@@ -130,8 +130,8 @@ std::vector<Row> compare(stripe::Device& device, const Size& size, int frames, i
     contestants.push_back({configs[i], [&, i, frames] {
                              return run_pipeline(size, configs[i], frames, overlaps[i]);
                            }});
-  return benchmark::make_rows(size, contestants, benchmark::measure_in_turn(contestants, rounds),
-                              frames);
+  return benchmark::make_rows(size.name, contestants,
+                              benchmark::measure_in_turn(contestants, rounds));
 }
 
 // What the timeline of each should show, where a GPU's copy engines do the copies.
@@ -146,18 +146,20 @@ void judge(const OverlapRow& row, Report& report) {
   }
 }
 
-void measure_all(const std::shared_ptr<stripe::Device>& device, Report& report) {
+void measure_element(benchmark::Context& context) {
+  Report& report = context.report;
   for (const Size& size : benchmark::sizes) {
+    if (!context.wants(size)) continue;
     std::vector<OverlapRow> overlaps;
-    const std::vector<Row> rows = compare(
-        *device, size, benchmark::scale_frames(size, report.frames), report.rounds, overlaps);
+    const std::vector<Row> rows =
+        compare(*context.device, size, benchmark::scale_frames(size, report.frames), report.rounds,
+                overlaps);
     benchmark::print_rows(rows);
     report.rows.insert(report.rows.end(), rows.begin(), rows.end());
     for (const OverlapRow& row : overlaps) judge(row, report);
     report.overlaps.insert(report.overlaps.end(), overlaps.begin(), overlaps.end());
   }
   benchmark::print_overlaps(report.overlaps);
-  benchmark::print_verdicts(report);
 }
 
 }  // namespace
@@ -166,8 +168,8 @@ int main(int argc, char** argv) {
   gst_init(&argc, &argv);
   return benchmark::run_program({"pipelines",
                                  "Measures the element in pipelines against the limit of the link.",
-                                 {1000, 5},
+                                 {500, 5},
                                  {20, 2},
-                                 measure_all},
+                                 {{"element", true, measure_element}}},
                                 argc, argv);
 }
