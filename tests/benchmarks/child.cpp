@@ -53,8 +53,9 @@ ChildResult run_child(const std::string& name, const std::vector<std::string>& a
   gchar* errors = nullptr;
   gint status = 0;
   GError* error = nullptr;
-  if (!g_spawn_sync(nullptr, argv.data(), nullptr, G_SPAWN_DEFAULT, nullptr, nullptr, &output,
-                    &errors, &status, &error)) {
+  // With descriptors left open GLib need not fork: a fork would make a device's pinned pages copies on write.
+  if (!g_spawn_sync(nullptr, argv.data(), nullptr, G_SPAWN_LEAVE_DESCRIPTORS_OPEN, nullptr, nullptr,
+                    &output, &errors, &status, &error)) {
     const ChildResult result{{}, error->message};
     g_error_free(error);
     return result;

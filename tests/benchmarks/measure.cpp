@@ -92,9 +92,7 @@ int Pace::frames() const {
   return std::max(2, static_cast<int>(std::min<double>(most_frames_, fitting)));
 }
 
-void Pace::learn(const Sample& sample) {
-  if (us_ == 0) us_ = sample.us;
-}
+void Pace::learn(const Sample& sample) { us_ = sample.us; }
 
 int scale_frames(const Size& size, int frames_1080p) {
   constexpr double pixels_1080p = 1920 * 1080;

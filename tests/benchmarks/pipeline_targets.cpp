@@ -74,9 +74,9 @@ struct About {
 void judge_throughput(Judge& judge, const About& about) {
   judge.share_of_limit("all defaults", way::usual, about.nv12 ? 0.90 : 0.95, about.rgb);
   judge.share_of_limit("source of the element's pool", way::from_pool, 0.93, about.rgb);
-  judge.share_of_limit("4 pipelines at once", way::together, 0.90, !about.middle);
+  judge.share_of_limit("4 pipelines at once", way::together, 0.90, about.rgb);
   judge.add("4 pipelines at once: at most 120 us of CPU a frame", way::together,
-            judge.cpu_of(way::together), Bound::at_most, 120, NAN, !about.middle);
+            judge.cpu_of(way::together), Bound::at_most, 120, NAN, about.rgb);
 }
 
 void judge_single(Judge& judge, const About& about) {
@@ -113,7 +113,7 @@ void judge_overlap(Judge& judge, const OverlapRow& row) {
     judge.add("async-depth=3: overlap at least 0.85 of its ceiling", way::usual,
               row.ceiling > 0 ? row.overlap / row.ceiling : 0, Bound::at_least, 0.85);
   if (row.config == way::question)
-    judge.add("page-lock=off: overlap at most 1.15", way::question, row.overlap, Bound::at_most,
+    judge.add("page-lock=off: overlap below 1.15", way::question, row.overlap, Bound::at_most,
               1.15);
 }
 

@@ -84,6 +84,13 @@ const std::map<std::string, benchmark::ChildMain> children = {
     {"try", benchmark::try_as_child},
 };
 
+std::string gstreamer_version() {
+  gchar* const text = gst_version_string();
+  const std::string version = text;
+  g_free(text);
+  return version;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -98,6 +105,7 @@ int main(int argc, char** argv) {
        {20, 2},
        {{"element", true, measure_element},
         {"start", true, benchmark::measure_start},
-        {"on-cpu", true, benchmark::measure_on_cpu}}},
+        {"on-cpu", true, benchmark::measure_on_cpu}},
+       gstreamer_version()},
       argc, argv);
 }

@@ -138,6 +138,7 @@ void run(const Program& program, const Options& options, const std::string& comm
   report.command = command;
   report.date = utc_now();
   report.machine = describe_machine(opened.device->info());
+  report.machine.gstreamer = program.gstreamer;
   report.rounds = options.effort.rounds ? options.effort.rounds : usual.rounds;
   report.frames = options.effort.frames ? options.effort.frames : usual.frames;
   print_heading(report, opened.fallback_reason);

@@ -41,6 +41,7 @@ struct Program {
   Effort on_gpu;
   Effort on_cpu;
   std::vector<Part> parts;
+  std::string gstreamer = {};  // its version, where it plays a part
 };
 
 // Understands [--PART]... [--size NAME]... [--frames N] [--rounds N] [--json FILE], opens the device, measures, prints
