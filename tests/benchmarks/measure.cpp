@@ -87,7 +87,7 @@ std::vector<Figure> measure_in_turn(const std::vector<Contestant>& contestants, 
 
 int Pace::frames() const {
   constexpr int first_frames = 4;
-  constexpr double round_us = 300'000;
+  constexpr double round_us = 200'000;
   const double fitting = us_ > 0 ? round_us / us_ : first_frames;
   return std::max(2, static_cast<int>(std::min<double>(most_frames_, fitting)));
 }

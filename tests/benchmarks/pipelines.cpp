@@ -101,7 +101,7 @@ int main(int argc, char** argv) {
   return benchmark::run_program(
       {"pipelines",
        "Measures the element in pipelines against the limit of the link, and against its peers.",
-       {500, 5},
+       {400, 5},
        {20, 2},
        {{"element", true, measure_element},
         {"start", true, benchmark::measure_start},
