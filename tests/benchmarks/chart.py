@@ -22,8 +22,10 @@ from chart_peers import draw_peers
 from chart_sweep import draw_sweep
 from chart_tables import print_tables
 
-CHARTS = {"engine": functools.partial(draw_configs, "engine"), "pipelines": functools.partial(draw_configs, "pipelines"),
-          "peers": draw_peers, "sweep": draw_sweep}
+CHARTS = {"engine": functools.partial(draw_configs, "engine"),
+          "pipelines": functools.partial(draw_configs, "pipelines"),
+          "peers": draw_peers,
+          "sweep": draw_sweep}
 
 
 def main():

@@ -9,12 +9,16 @@ def markdown(header, rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
+def spread(row, decimals):
+    return f"{row['median_us']:.{decimals}f} µs ({row['low_us']:.{decimals}f}..{row['high_us']:.{decimals}f})"
+
+
 def cell(row, limit_us):
     """Ratio with its spread, and CPU; of the limit itself the time."""
     if row is None:
         return ""
     if row["config"] == LIMIT:
-        return f"{row['median_us']:.1f} µs ({row['low_us']:.1f}..{row['high_us']:.1f})"
+        return spread(row, 1)
     low, high = row["low_us"] / limit_us, row["high_us"] / limit_us
     return f"{row['ratio']:.2f} ({low:.2f}..{high:.2f}), {row['cpu_us']:.0f} µs"
 
@@ -51,8 +55,7 @@ def starts_table(report):
 
 
 def on_cpu_table(report):
-    rows = [[row["size"], f"`{row['config']}`", f"{row['median_us']:.0f} µs ({row['low_us']:.0f}..{row['high_us']:.0f})",
-             f"{row['share']:.2f}"] for row in report["on_cpu"]]
+    rows = [[row["size"], f"`{row['config']}`", spread(row, 0), f"{row['share']:.2f}"] for row in report["on_cpu"]]
     return markdown(["picture", "on the CPU", "time a frame", "throughput to the first's"], rows)
 
 
@@ -63,8 +66,8 @@ def models_table(report):
 
 
 def kernels_table(report):
-    rows = [[f"{row['size']}, `{row['config']}`", f"{row['median_us']:.1f} µs ({row['low_us']:.1f}..{row['high_us']:.1f})",
-             f"{row['gb_per_s']:.0f} GB/s"] for row in report["kernels"]]
+    rows = [[f"{row['size']}, `{row['config']}`", spread(row, 1), f"{row['gb_per_s']:.0f} GB/s"]
+            for row in report["kernels"]]
     return markdown(["kernel on device memory", "time", "read and written"], rows)
 
 

@@ -56,8 +56,6 @@ def check_peers(report):
     assert all(each["state"] in ("missing", "failed") and each["reason"] for each in report["absent"]), absent
     for peer in PEERS:
         assert (configs(report["peers"]) + configs(absent)).count(peer) == 1, peer
-    # There is no display of that kind, and with no such plugin it is missing.
-    assert "glupload ! glcolorbalance ! gldownload" in configs(absent)
     assert "videobalance saturation=1.5 contrast=1.2" in configs(report["peers"])
 
 
@@ -94,7 +92,8 @@ def main():
         check_engine(report)
         check_charts(["sweep"], path, folder)
     else:
-        report, path = run(name, program, [], folder, {**os.environ, "GST_GL_WINDOW": "no-such-window-system"})
+        # OpenGL on a CPU is slow; without a window system it mostly fails, which is one of the ways to be told.
+        report, path = run(name, program, [], folder, {**os.environ, "GST_GL_WINDOW": "none"})
         check_pipelines(report)
         check_charts(["pipelines", "peers"], path, folder)
 

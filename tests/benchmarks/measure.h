@@ -59,8 +59,8 @@ std::vector<Figure> measure_in_turn(const std::vector<Contestant>& contestants, 
 // Summarizes samples, of which there is at least one.
 Figure summarize(const std::vector<Sample>& samples);
 
-// How many frames a round of a contestant has: at most so many, and of what is slow as many as a round's time allows, as
-// the round before has shown. The first one, which is a warm-up, has few.
+// How many frames a round of a contestant has: at most so many, and of what is slow as many as a round's time allows,
+// as the round before has shown. The first one, which is a warm-up, has few.
 class Pace {
  public:
   explicit Pace(int most_frames) : most_frames_(most_frames) {}

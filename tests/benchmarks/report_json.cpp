@@ -134,9 +134,10 @@ void write_list(JsonWriter& json, const char* key, const Rows& rows, Write write
 //   overlaps  pipelines: what the element's stats said after the last round: size, config, overlap, ceiling, link_share
 //   starts    pipelines: to the first frame in milliseconds: config, median_ms, low_ms, high_ms, own_ms (more than
 //             with an identity in the same place)
-//   on_cpu    pipelines: on the host backend and on so many CPUs, as rows; "ratio" and "share" are told against the first
-//             of each size
-//   models    engine: what the time of a single frame should be of, in microseconds: size, one_way_us, issue_us (a stripe)
+//   on_cpu    pipelines: on the host backend and on so many CPUs, as rows; "ratio" and "share" are told against the
+//             first of each size
+//   models    engine: what the time of a single frame should be of, in microseconds: size, one_way_us,
+//             issue_us (a stripe)
 //   targets   size, target (in words), share (of the limit that is asked for, null where that isn't what the
 //             target is about), config (the best), measured (null where it was not), verdict (met, missed,
 //             not measured, reported)
