@@ -8,9 +8,12 @@ namespace stripe {
 namespace {
 
 // Shares of the time a frame takes. A wait wakes at most half of `most_spin` before the expected
-// end, so that the other half is left for a frame that takes longer than expected.
+// end, so that the other half is left for a frame that takes longer than expected. One that takes
+// longer still is dozed for.
 constexpr double most_spin = 0.3;
 constexpr double most_lead = 0.15;
+constexpr double most_spin_ns = 50'000;
+constexpr double most_doze = 3;
 
 // How long before the expected end it wakes if sleeps are punctual: for what frames differ by.
 constexpr double usual_lead = 0.05;
@@ -24,9 +27,11 @@ WaitPlan Forecast::plan(Time submitted) const noexcept {
   if (length_ == 0) return {};
   const auto length = static_cast<double>(length_);
   const double usual = std::min(usual_lead * length, most_usual_lead_ns);
-  const double lead = std::min(usual + static_cast<double>(oversleep_), most_lead * length);
-  return {begin_of(submitted) + length_ - static_cast<Time>(lead),
-          static_cast<Time>(most_spin * length)};
+  const double spin = std::min(most_spin * length, most_spin_ns);
+  const double lead =
+      std::min({usual + static_cast<double>(oversleep_), most_lead * length, spin / 2});
+  return {begin_of(submitted) + length_ - static_cast<Time>(lead), static_cast<Time>(spin) + 1,
+          static_cast<Time>(most_doze * length)};
 }
 
 // Grows at once and shrinks slowly: waking too early costs a few microseconds of the CPU's time,

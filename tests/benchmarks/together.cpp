@@ -65,7 +65,8 @@ Sample run_together(const Chain& chain, int pipelines, int frames) {
   for (int i = 0; i < pipelines; ++i)
     runners.push_back(std::make_unique<Runner>(pipeline_text(chain, {})));
   for (const auto& runner : runners) runner->start();
-  const int warm_up = std::max(2, frames / (5 * pipelines));
+  // Until each has all the buffers that it will ever have: page-locking one holds up all others.
+  const int warm_up = std::max(16, frames / (5 * pipelines));
   wait_until(runners, [&] { return seen_by_slowest(runners) >= warm_up; });
   const int begin = seen_by_all(runners);
   const Stopwatch watch;
