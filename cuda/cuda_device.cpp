@@ -186,7 +186,8 @@ class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int id) : id_(id), info_(describe(id)) {
     // Makes the context now, and finds out whether there is code for this architecture.
-    prepare(Operation{});
+    Operation copy;
+    prepare(copy);
   }
 
   const DeviceInfo& info() const noexcept override { return info_; }
@@ -233,7 +234,7 @@ class CudaDevice final : public Device {
     return nullptr;
   }
 
-  void prepare(const Operation& operation) override {
+  void prepare(Operation& operation) override {
     throw_if_cuda_failed();
     const CudaContextScope scope(id_);
     load_cuda_kernels(operation);

@@ -191,8 +191,10 @@ class Device {
   /// Source:  CUDA Runtime API, cudaHostGetDevicePointer.
   virtual std::byte* mapped_address(const std::byte* host) const noexcept = 0;
 
-  /// Loads the kernel that `operation` needs, so that the first frame does not pay for it.
-  virtual void prepare(const Operation& operation) = 0;
+  /// Loads the kernels that `operation` needs, so that the first frame does not pay for it, and
+  /// gives it this device's copies of its tables. Those live as long as the operation or a copy of
+  /// it, and were waited for. An operation with tables runs only where it was prepared.
+  virtual void prepare(Operation& operation) = 0;
 };
 
 }  // namespace stripe

@@ -60,7 +60,7 @@ Engine::Engine(std::shared_ptr<Device> device, const FrameShape& shape,
 
 Engine::~Engine() { drain_queues(); }
 
-void Engine::prepare(const Operation& operation) { device_->prepare(operation); }
+void Engine::prepare(Operation& operation) { device_->prepare(operation); }
 
 Ticket Engine::submit(const FrameJob& job, const FrameParameters& parameters) {
   throw_if_failed();

@@ -115,8 +115,10 @@ class Engine {
   /// Errors:  throws DeviceError, which is no failure of the engine.
   std::optional<FrameTimes> read_times(Ticket ticket);
 
-  /// Loads what `operation` needs; submit does not. An error leaves the engine as it was.
-  void prepare(const Operation& operation);
+  /// Makes `operation` ready for this engine's device, as Device::prepare does; submit does not. An
+  /// error leaves the engine as it was.
+  /// Thread:  any, beside submit and wait.
+  void prepare(Operation& operation);
 
   EngineCounters counters() const noexcept;
 

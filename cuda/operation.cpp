@@ -1,131 +1,62 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/operation.h"
 
-#include <array>
 #include <cmath>
+#include <cstdio>
 #include <stdexcept>
+#include <string>
+
+#include "cuda/color_space.h"
 
 namespace stripe {
 
 namespace {
 
-// Maps three components to three: row i is m[i][0..2] and the offset m[i][3].
-using Matrix = std::array<std::array<double, 4>, 3>;
-
-constexpr Matrix identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
-
-// The map that applies `first`, then `second`.
-Matrix compose(const Matrix& second, const Matrix& first) {
-  Matrix out{};
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 4; ++j)
-      for (int k = 0; k < 3; ++k) out[i][j] += second[i][k] * first[k][j];
-    out[i][3] += second[i][3];
-  }
-  return out;
+std::string in_words(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
 }
 
-// Codes of Y or R'G'B' for 0 and 1, and of chroma for 0 and for a span of 1.
-struct CodeRange {
-  double luma_zero, luma_span, chroma_zero, chroma_span;
-};
-
-CodeRange code_range(bool full_range) {
-  if (full_range) return {0, 255, 128, 255};
-  return {16, 219, 128, 224};
+// Also where it is no number.
+void check_range(const char* name, double value, double least, double most) {
+  if (value >= least && value <= most) return;
+  throw std::invalid_argument(std::string(name) + " is " + in_words(value) + ", not in " +
+                              in_words(least) + " to " + in_words(most));
 }
 
-Matrix rgb_from_luma_codes(const CodeRange& range) {
-  const double scale = 1 / range.luma_span;
-  const double offset = -range.luma_zero / range.luma_span;
-  return {{{scale, 0, 0, offset}, {0, scale, 0, offset}, {0, 0, scale, offset}}};
+void check_settings(const ColorSettings& settings) {
+  check_range("brightness", settings.brightness, -1, 1);
+  check_range("contrast", settings.contrast, 0, 2);
+  check_range("hue", settings.hue, -1, 1);
+  check_range("saturation", settings.saturation, 0, 2);
+  check_range("gamma", settings.gamma, 0.01, 10);
+  check_range("threshold", settings.threshold, -1, 1);
 }
 
-Matrix luma_codes_from_rgb(const CodeRange& range) {
-  return {{{range.luma_span, 0, 0, range.luma_zero},
-           {0, range.luma_span, 0, range.luma_zero},
-           {0, 0, range.luma_span, range.luma_zero}}};
-}
-
-// ITU-R BT.601, 709 and 2020 all define R' = Y + 2(1-Kr)V, B' = Y + 2(1-Kb)U with U, V in +-0.5.
-Matrix rgb_from_yuv_codes(const Colorimetry& c, const CodeRange& range) {
-  const double kg = 1 - c.kr - c.kb;
-  const double ru = 0, rv = 2 * (1 - c.kr);
-  const double bu = 2 * (1 - c.kb), bv = 0;
-  const double gu = -c.kb * bu / kg, gv = -c.kr * rv / kg;
-  const Matrix rgb_from_yuv = {{{1, ru, rv, 0}, {1, gu, gv, 0}, {1, bu, bv, 0}}};
-  const Matrix yuv_from_codes = {
-      {{1 / range.luma_span, 0, 0, -range.luma_zero / range.luma_span},
-       {0, 1 / range.chroma_span, 0, -range.chroma_zero / range.chroma_span},
-       {0, 0, 1 / range.chroma_span, -range.chroma_zero / range.chroma_span}}};
-  return compose(rgb_from_yuv, yuv_from_codes);
-}
-
-Matrix yuv_codes_from_rgb(const Colorimetry& c, const CodeRange& range) {
-  const double kg = 1 - c.kr - c.kb;
-  const double u = 0.5 / (1 - c.kb), v = 0.5 / (1 - c.kr);
-  const Matrix yuv_from_rgb = {{{c.kr, kg, c.kb, 0},
-                                {-c.kr * u, -kg * u, (1 - c.kb) * u, 0},
-                                {(1 - c.kr) * v, -kg * v, -c.kb * v, 0}}};
-  const Matrix codes_from_yuv = {{{range.luma_span, 0, 0, range.luma_zero},
-                                  {0, range.chroma_span, 0, range.chroma_zero},
-                                  {0, 0, range.chroma_span, range.chroma_zero}}};
-  return compose(codes_from_yuv, yuv_from_rgb);
-}
-
-// R' = G' = B' = Y in, the luma of the result out.
-Matrix gray_codes(const Matrix& on_rgb, const Colorimetry& c, const CodeRange& range) {
-  const double k[3] = {c.kr, 1 - c.kr - c.kb, c.kb};
-  double gain = 0, offset = 0;
-  for (int i = 0; i < 3; ++i) {
-    gain += k[i] * (on_rgb[i][0] + on_rgb[i][1] + on_rgb[i][2]);
-    offset += k[i] * on_rgb[i][3];
-  }
-  Matrix out = identity;
-  out[0] = {gain, 0, 0, range.luma_zero * (1 - gain) + range.luma_span * offset};
-  return out;
-}
-
-Matrix effect_on_rgb(Effect effect, const Colorimetry& c) {
-  switch (effect) {
-    case Effect::none:
-      return identity;
-    case Effect::invert:
-      return {{{-1, 0, 0, 1}, {0, -1, 0, 1}, {0, 0, -1, 1}}};
-    case Effect::gray: {
-      const std::array<double, 4> luma = {c.kr, 1 - c.kr - c.kb, c.kb, 0};
-      return {luma, luma, luma};
-    }
-  }
-  throw std::invalid_argument("no such effect");
-}
-
-Matrix in_codes(const Matrix& on_rgb, ColorModel model, const Colorimetry& c) {
-  const CodeRange range = code_range(c.full_range);
-  switch (model) {
-    case ColorModel::gray:
-      return gray_codes(on_rgb, c, range);
-    case ColorModel::rgb:
-      return compose(luma_codes_from_rgb(range), compose(on_rgb, rgb_from_luma_codes(range)));
-    case ColorModel::yuv:
-      return compose(yuv_codes_from_rgb(c, range), compose(on_rgb, rgb_from_yuv_codes(c, range)));
-  }
-  throw std::invalid_argument("no such colour model");
-}
-
-void check_row(const std::array<double, 4>& row) {
+// `what`: of what the rows are.
+void check_row(const std::array<double, 4>& row, const char* what) {
   const double sum = std::abs(row[0]) + std::abs(row[1]) + std::abs(row[2]);
-  if (!(sum < 64) || !(std::abs(row[3]) < 8192))
-    throw std::invalid_argument("the matrix is beyond what 8-bit arithmetic can hold");
+  if (!(sum < 64))
+    throw std::invalid_argument(std::string("effect, matrix and balance come to a row for ") +
+                                what + " whose factors add up to " + in_words(sum) +
+                                ": the bound is 64");
+  if (!(std::abs(row[3]) < 8192))
+    throw std::invalid_argument(std::string("effect, matrix and balance come to a row for ") +
+                                what + " with an offset of " + in_words(row[3]) +
+                                " codes: the bound is 8192");
 }
 
-Affine round_to_integers(const Matrix& matrix) {
-  Affine affine{};
-  for (int i = 0; i < 3; ++i) {
-    check_row(matrix[i]);
+// Components that aren't there are handed through.
+Affine round_to_integers(const ColorMatrix& matrix, int rows, const char* what) {
+  Affine affine = identity_affine();
+  for (int i = 0; i < rows; ++i) {
+    const auto& row = matrix[static_cast<std::size_t>(i)];
+    check_row(row, what);
     for (int j = 0; j < 3; ++j)
-      affine.coefficient[i][j] = static_cast<int>(std::lround(matrix[i][j] * affine_one));
-    affine.offset[i] = static_cast<int>(std::lround(matrix[i][3] * affine_one));
+      affine.coefficient[i][j] =
+          static_cast<int>(std::lround(row[static_cast<std::size_t>(j)] * affine_one));
+    affine.offset[i] = static_cast<int>(std::lround(row[3] * affine_one));
   }
   return affine;
 }
@@ -138,16 +69,25 @@ bool mixes_subsampled_planes(const Affine& affine, const PixelLayout& layout) {
          affine.coefficient[2][0];
 }
 
+bool is_affine(const ColorSettings& settings) {
+  return settings.gamma == 1 && settings.threshold == -1 && !settings.lut;
+}
+
 }  // namespace
 
-Operation prepare_operation(Effect effect, const PixelLayout& layout,
-                            const Colorimetry& colorimetry) {
+Operation prepare_operation(const ColorSettings& settings, const PixelLayout& layout,
+                            const Colorimetry& colorimetry, const Operation*) {
+  check_settings(settings);
+  if (!is_affine(settings))
+    throw std::invalid_argument("gamma, threshold and LUT are not there yet");
+  const ColorMatrix on_codes = compose(codes_from_rgb(layout.model, colorimetry),
+                                       compose(affine_on_rgb(settings, layout.model, colorimetry),
+                                               rgb_from_codes(layout.model, colorimetry)));
   Operation operation;
-  operation.affine =
-      round_to_integers(in_codes(effect_on_rgb(effect, colorimetry), layout.model, colorimetry));
+  operation.affine = round_to_integers(on_codes, layout.color_count, "the frame's components");
   // The affine kernel works on luma and on subsampled chroma apart.
   if (mixes_subsampled_planes(operation.affine, layout))
-    throw std::invalid_argument("an effect that mixes luma with subsampled chroma");
+    throw std::invalid_argument("colours that mix luma with subsampled chroma are not there yet");
   operation.kernel =
       operation.affine == identity_affine() ? Operation::Kernel::copy : Operation::Kernel::affine;
   return operation;

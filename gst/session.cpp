@@ -100,7 +100,7 @@ void Session::set_format(const GstVideoInfo& info, const Settings& settings) {
       device_, shape, stripe::EngineOptions{choice_.stream_count, depth_, choice_.transfer});
   for (const stripe::Effect effect : all_effects) {
     stripe::Operation& operation = operations_[static_cast<std::size_t>(effect)];
-    operation = stripe::prepare_operation(effect, shape.layout, colorimetry_of(info));
+    operation = stripe::prepare_operation({.effect = effect}, shape.layout, colorimetry_of(info));
     // All of them now, so that a change of the effect while playing loads nothing between frames.
     engine->prepare(operation);
   }

@@ -64,7 +64,7 @@ class EngineRun {
         engine_(device, {size.layout, size.width, size.height},
                 {stream_count, way.depth, way.transfer}),
         parameters_{stripe::StripeLayout::rows, way.stripes,
-                    stripe::prepare_operation(stripe::Effect::invert, size.layout, {})},
+                    stripe::prepare_operation({.effect = stripe::Effect::invert}, size.layout, {})},
         pictures_(pictures) {}
 
   // As many frames are in flight when the clock starts as when it stops: filling and emptying are no part of it.

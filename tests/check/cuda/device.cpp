@@ -284,8 +284,8 @@ GST_END_TEST;
 
 GST_START_TEST(operations_can_be_prepared) {
   const auto device = test::open_test_device();
-  device->prepare({});
-  device->prepare(test::inversion());
+  for (stripe::Operation operation : {stripe::Operation{}, test::inversion()})
+    device->prepare(operation);
 }
 GST_END_TEST;
 

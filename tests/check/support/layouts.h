@@ -61,7 +61,8 @@ inline stripe::Colorimetry colorimetry_of(const Colors& colors) {
 }
 
 inline stripe::Operation operation_of(Effect effect, const Format& format, const Colors& colors) {
-  return stripe::prepare_operation(effect_of(effect), layout_of(format), colorimetry_of(colors));
+  return stripe::prepare_operation({.effect = effect_of(effect)}, layout_of(format),
+                                   colorimetry_of(colors));
 }
 
 inline stripe::ConstImage image_of(const ConstPicture& picture) {
