@@ -10,6 +10,7 @@
 #include "cuda/cuda_error.h"
 #include "cuda/cuda_kernels.h"
 #include "cuda/cuda_pinned.h"
+#include "cuda/table_pool.h"
 
 namespace stripe {
 
@@ -184,7 +185,12 @@ DeviceInfo describe(int id) {
 
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(int id) : id_(id), info_(describe(id)) {
+  explicit CudaDevice(int id)
+      : id_(id),
+        info_(describe(id)),
+        tables_(std::make_shared<TablePool>(create_queue(), [id](std::size_t size_bytes) {
+          return std::make_unique<CudaMemory>(id, size_bytes);
+        })) {
     // Makes the context now, and finds out whether there is code for this architecture.
     Operation copy;
     prepare(copy);
@@ -238,11 +244,22 @@ class CudaDevice final : public Device {
     throw_if_cuda_failed();
     const CudaContextScope scope(id_);
     load_cuda_kernels(operation);
+    ColorTables& tables = operation.tables;
+    copy_table(tables.gamma);
+    copy_table(tables.curves);
+    copy_table(tables.cube);
   }
 
  private:
+  template <typename Entry>
+  void copy_table(SharedTable<Entry>& table) {
+    if (!table.entries || tables_->owns(table.on_device.get())) return;
+    table.on_device = tables_->copy(table.data(), table.entries->size() * sizeof(Entry));
+  }
+
   const int id_;
   const DeviceInfo info_;
+  const std::shared_ptr<TablePool> tables_;
 };
 
 }  // namespace

@@ -109,7 +109,8 @@ class Queue {
   /// Queues a copy. From page-locked memory it runs beside the caller and other queues.
   virtual void copy(const CopyJob& job) = 0;
 
-  /// Queues `operation` on the stripe.
+  /// Queues `operation` on the stripe. The caller keeps it, or a copy, until the queue has passed
+  /// the kernel: tables go with the last one.
   virtual void launch(const Operation& operation, const KernelJob& job) = 0;
 
   /// Marks this point of the queue; an earlier mark of the same event is forgotten.

@@ -83,6 +83,7 @@ Ticket Engine::submit(const FrameJob& job, const FrameParameters& parameters) {
 void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters) {
   hold_sides(slot, job);
   slot.job = job;
+  slot.operation = parameters.operation;
   slot.stripes = stripes_;
   slot.record = parameters.timed ? begin_record() : nullptr;
   for (Slot::Stream& stream : slot.streams) stream.used = false;
@@ -91,7 +92,7 @@ void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters&
   slot.first_stream = next_ticket_ * n % queues_.size();
   for (std::uint64_t k = 0; k < n; ++k) {
     const std::size_t stream = (slot.first_stream + k) % queues_.size();
-    start_stripe(slot, parameters.operation, k, *queues_[stream]);
+    start_stripe(slot, k, *queues_[stream]);
     slot.streams[stream].used = true;
     if (slot.record)
       slot.record->times.stripes.push_back(
@@ -127,8 +128,7 @@ Image Engine::find_kernel_side(const Image& host, std::unique_ptr<DeviceMemory>&
   return view_of(layout_, memory->data());
 }
 
-void Engine::start_stripe(Slot& slot, const Operation& operation, std::size_t number,
-                          Queue& queue) {
+void Engine::start_stripe(Slot& slot, std::size_t number, Queue& queue) {
   const Slot::Side& in = slot.input;
   const Slot::Side& out = slot.output;
   const Rect& stripe = slot.stripes[number];
@@ -141,7 +141,7 @@ void Engine::start_stripe(Slot& slot, const Operation& operation, std::size_t nu
   if (in.copied)
     copy_stripe(queue, in.kernel, in.host, stripe, CopyDirection::upload, bytes_uploaded_);
   stamp(1);
-  queue.launch(operation,
+  queue.launch(slot.operation,
                {shape_.layout, as_const(in.kernel), out.kernel, stripe, !in.copied || !out.copied});
   stamp(2);
   if (out.copied)

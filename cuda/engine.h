@@ -129,7 +129,7 @@ class Engine {
   void start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters);
   void hold_sides(Slot& slot, const FrameJob& job);
   Image find_kernel_side(const Image& host, std::unique_ptr<DeviceMemory>& memory, bool& copied);
-  void start_stripe(Slot& slot, const Operation& operation, std::size_t number, Queue& queue);
+  void start_stripe(Slot& slot, std::size_t number, Queue& queue);
   std::unique_ptr<Record> begin_record();
   void end_record(Slot& slot, Ticket ticket, Time wait_begin);
   void read_stamps(Record& record);

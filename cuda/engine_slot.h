@@ -37,6 +37,7 @@ struct Engine::Slot {
   std::unique_ptr<Record> record;  // where the frame is timed
   std::size_t first_stream = 0;
   FrameJob job{};
+  Operation operation;  // its tables live until the slot's next frame
   std::atomic<bool> busy{false};
 };
 

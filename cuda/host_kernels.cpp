@@ -92,6 +92,12 @@ void run_affine(const Affine& affine, const GroupJob& job) noexcept {
   }
 }
 
+template <typename Visit>
+void for_each_block(const BlockJob& job, Visit visit) noexcept {
+  for (int down = 0; down < job.blocks_down(); ++down)
+    for (int across = 0; across < job.blocks_across(); ++across) visit(job, across, down);
+}
+
 }  // namespace
 
 void copy_rows_on_host(const CopyJob& job) noexcept {
@@ -119,6 +125,19 @@ void run_on_host(const Operation& operation, const KernelJob& job) noexcept {
     case Operation::Kernel::affine: {
       const GroupJobs groups = make_group_jobs(job);
       for (int i = 0; i < groups.count; ++i) run_affine(operation.affine, groups.jobs[i]);
+      return;
+    }
+    case Operation::Kernel::affine_blocks:
+      for_each_block(make_block_job(job), [&](const BlockJob& blocks, int across, int down) {
+        affine_block(operation.affine, blocks, across, down);
+      });
+      return;
+    case Operation::Kernel::color_blocks: {
+      const ColorSteps steps = operation.steps;
+      const LookUpTables tables = operation.tables.on_host();
+      for_each_block(make_block_job(job), [&](const BlockJob& blocks, int across, int down) {
+        color_block(steps, tables, blocks, across, down);
+      });
       return;
     }
   }

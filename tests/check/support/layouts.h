@@ -65,6 +65,11 @@ inline stripe::Operation operation_of(Effect effect, const Format& format, const
                                    colorimetry_of(colors));
 }
 
+inline stripe::Operation operation_of(const stripe::ColorSettings& settings, const Format& format,
+                                      const Colors& colors) {
+  return stripe::prepare_operation(settings, layout_of(format), colorimetry_of(colors));
+}
+
 inline stripe::ConstImage image_of(const ConstPicture& picture) {
   stripe::ConstImage image;
   for (int i = 0; i < picture.format->planes; ++i)
