@@ -9,7 +9,7 @@
 set -euo pipefail
 
 sheet=$1
-readonly width=176 height=132 bars=80 columns=5
+readonly width=176 height=132 bars=96 columns=5
 readonly caps="video/x-raw,format=RGB,framerate=1/1"
 
 work=$(mktemp -d)
@@ -50,9 +50,10 @@ cell() {
 
 # Each with its label below.
 draw_sheet() {
-  local i line=() places=()
+  local i row column line=() places=()
   for i in "${!cells[@]}"; do
-    places+=("sink_$i::xpos=$((i % columns * (width + 8) + 8))" "sink_$i::ypos=$((i / columns * (height + 34) + 8))")
+    row=$((i / columns)) column=$((i % columns))
+    places+=("sink_$i::xpos=$((column * (width + 8) + 8))" "sink_$i::ypos=$((row * (height + 34) + 8))")
     line+=(filesrc location="$work/$i.png" ! pngdec ! videoconvert ! "video/x-raw,format=RGB" \
       ! videobox bottom=-26 fill=white \
       ! textoverlay text="${cells[$i]}" valignment=bottom ypad=4 font-desc="DejaVu Sans 11" color=0xff000000 \
