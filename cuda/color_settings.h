@@ -35,7 +35,7 @@ struct ColorSettings {
   double saturation = 1;  ///< 0 to 2
   double gamma = 1;       ///< 0.01 to 10: v to the power of 1 / gamma
   double threshold = -1;  ///< -1 to 1: luma of at least so much is white, the rest black; -1: off
-  std::shared_ptr<const Lut> lut;
+  std::shared_ptr<const Lut> lut = nullptr;
 
   bool operator==(const ColorSettings&) const = default;
 };

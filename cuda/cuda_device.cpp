@@ -12,6 +12,7 @@
 #include "cuda/cuda_kernels.h"
 #include "cuda/cuda_pinned.h"
 #include "cuda/cuda_wait.h"
+#include "cuda/table_pool.h"
 
 namespace stripe {
 
@@ -181,9 +182,15 @@ DeviceInfo describe(int id) {
 
 class CudaDevice final : public Device {
  public:
-  explicit CudaDevice(int id) : id_(id), info_(describe(id)) {
+  explicit CudaDevice(int id)
+      : id_(id),
+        info_(describe(id)),
+        tables_(std::make_shared<TablePool>(create_queue(), [id](std::size_t size_bytes) {
+          return std::make_unique<CudaMemory>(id, size_bytes);
+        })) {
     // Makes the context now, and finds out whether there is code for this architecture.
-    prepare(Operation{});
+    Operation copy;
+    prepare(copy);
   }
 
   const DeviceInfo& info() const noexcept override { return info_; }
@@ -226,15 +233,26 @@ class CudaDevice final : public Device {
     return nullptr;
   }
 
-  void prepare(const Operation& operation) override {
+  void prepare(Operation& operation) override {
     throw_if_cuda_failed();
     const CudaContextScope scope(id_);
     load_cuda_kernels(operation);
+    ColorTables& tables = operation.tables;
+    copy_table(tables.gamma);
+    copy_table(tables.curves);
+    copy_table(tables.cube);
   }
 
  private:
+  template <typename Entry>
+  void copy_table(SharedTable<Entry>& table) {
+    if (!table.entries || tables_->owns(table.on_device.get())) return;
+    table.on_device = tables_->copy(table.data(), table.entries->size() * sizeof(Entry));
+  }
+
   const int id_;
   const DeviceInfo info_;
+  const std::shared_ptr<TablePool> tables_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "cuda/cuda_block_kernels.h"
 #include "cuda/cuda_error.h"
 #include "cuda/cuda_kernels.h"
 #include "cuda/group_jobs.h"
@@ -270,6 +271,11 @@ void load_rows(const ByteMap& map) {
   with_kernel<Word>(map, [](auto kernel, const auto&) { load(kernel); });
 }
 
+bool works_on_blocks(const Operation& operation) {
+  return operation.kernel == Operation::Kernel::affine_blocks ||
+         operation.kernel == Operation::Kernel::color_blocks;
+}
+
 template <int... architectures>
 constexpr int minimum() {
   return std::min({architectures...});
@@ -278,6 +284,7 @@ constexpr int minimum() {
 }  // namespace
 
 void launch_cuda_kernels(const Operation& operation, const KernelJob& job, cudaStream_t stream) {
+  if (works_on_blocks(operation)) return launch_cuda_blocks(operation, job, stream);
   const PlaneJobs planes = make_plane_jobs(operation, job);
   if (planes.count == 0) return launch_groups(operation.affine, job, stream);
   for (int i = 0; i < planes.count; ++i) {
@@ -289,6 +296,7 @@ void launch_cuda_kernels(const Operation& operation, const KernelJob& job, cudaS
 }
 
 void load_cuda_kernels(const Operation& operation) {
+  if (works_on_blocks(operation)) return load_cuda_blocks(operation);
   // Which of them a layout needs is not known here; loading one takes microseconds.
   using Kind = ByteMap::Kind;
   const bool copies = operation.kernel == Operation::Kernel::copy;

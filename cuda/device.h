@@ -128,7 +128,8 @@ class Queue {
   /// Queues a copy. From page-locked memory it runs beside the caller and other queues.
   virtual void copy(const CopyJob& job) = 0;
 
-  /// Queues `operation` on the stripe.
+  /// Queues `operation` on the stripe. The caller keeps it, or a copy, until the queue has passed
+  /// the kernel: tables go with the last one.
   virtual void launch(const Operation& operation, const KernelJob& job) = 0;
 
   /// Marks this point of the queue; an earlier mark of the same event is forgotten.
@@ -211,8 +212,10 @@ class Device {
   /// Source:  CUDA Runtime API, cudaHostGetDevicePointer.
   virtual std::byte* mapped_address(const std::byte* host) const noexcept = 0;
 
-  /// Loads the kernel that `operation` needs, so that the first frame does not pay for it.
-  virtual void prepare(const Operation& operation) = 0;
+  /// Loads the kernels that `operation` needs, so that the first frame does not pay for it, and
+  /// gives it this device's copies of its tables. Those live as long as the operation or a copy of
+  /// it, and were waited for. An operation with tables runs only where it was prepared.
+  virtual void prepare(Operation& operation) = 0;
 };
 
 }  // namespace stripe

@@ -62,7 +62,7 @@ Engine::Engine(std::shared_ptr<Device> device, const FrameShape& shape,
 
 Engine::~Engine() { drain_queues(); }
 
-void Engine::prepare(const Operation& operation) { device_->prepare(operation); }
+void Engine::prepare(Operation& operation) { device_->prepare(operation); }
 
 Ticket Engine::submit(const FrameJob& job, const FrameParameters& parameters) {
   throw_if_failed();
@@ -85,6 +85,7 @@ Ticket Engine::submit(const FrameJob& job, const FrameParameters& parameters) {
 void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters) {
   hold_sides(slot, job);
   slot.job = job;
+  slot.operation = parameters.operation;
   slot.stripes = stripes_;
   slot.record = parameters.timed ? begin_record() : nullptr;
   for (Slot::Stream& stream : slot.streams) stream.used = false;
@@ -93,7 +94,7 @@ void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters&
   slot.first_stream = next_ticket_ * n % queues_.size();
   for (std::uint64_t k = 0; k < n; ++k) {
     const std::size_t stream = (slot.first_stream + k) % queues_.size();
-    start_stripe(slot, parameters.operation, k, *queues_[stream]);
+    start_stripe(slot, k, *queues_[stream]);
     slot.streams[stream].used = true;
     if (slot.record)
       slot.record->times.stripes.push_back(
@@ -130,8 +131,7 @@ Image Engine::find_kernel_side(const Image& host, std::unique_ptr<DeviceMemory>&
   return view_of(layout_, memory->data());
 }
 
-void Engine::start_stripe(Slot& slot, const Operation& operation, std::size_t number,
-                          Queue& queue) {
+void Engine::start_stripe(Slot& slot, std::size_t number, Queue& queue) {
   const Slot::Side& in = slot.input;
   const Slot::Side& out = slot.output;
   const Rect& stripe = slot.stripes[number];
@@ -143,7 +143,7 @@ void Engine::start_stripe(Slot& slot, const Operation& operation, std::size_t nu
   stamp(0);
   if (in.copied) upload(queue, slot, stripe);
   stamp(1);
-  queue.launch(operation,
+  queue.launch(slot.operation,
                {shape_.layout, as_const(in.kernel), out.kernel, stripe, !in.copied || !out.copied});
   stamp(2);
   if (out.copied) download(queue, slot, stripe);

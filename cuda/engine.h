@@ -118,8 +118,10 @@ class Engine {
   /// Errors:  throws DeviceError, which is no failure of the engine.
   std::optional<FrameTimes> read_times(Ticket ticket);
 
-  /// Loads what `operation` needs; submit does not. An error leaves the engine as it was.
-  void prepare(const Operation& operation);
+  /// Makes `operation` ready for this engine's device, as Device::prepare does; submit does not. An
+  /// error leaves the engine as it was.
+  /// Thread:  any, beside submit and wait.
+  void prepare(Operation& operation);
 
   EngineCounters counters() const noexcept;
 
@@ -130,7 +132,7 @@ class Engine {
   void start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters);
   void hold_sides(Slot& slot, const FrameJob& job);
   Image find_kernel_side(const Image& host, std::unique_ptr<DeviceMemory>& memory, bool& copied);
-  void start_stripe(Slot& slot, const Operation& operation, std::size_t number, Queue& queue);
+  void start_stripe(Slot& slot, std::size_t number, Queue& queue);
   std::unique_ptr<Record> begin_record();
   void end_record(Slot& slot, Ticket ticket, Time wait_begin);
   void read_stamps(Record& record);

@@ -38,6 +38,7 @@ struct Engine::Slot {
   std::size_t first_stream = 0;
   Time submitted = 0;
   FrameJob job{};
+  Operation operation;  // its tables live until the slot's next frame
   std::atomic<bool> busy{false};
 };
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "cuda/device.h"
+#include "cuda/pixel_block.h"
 #include "cuda/sample_group.h"
 
 namespace stripe {
@@ -18,5 +19,8 @@ struct GroupJobs {
 ///
 /// Thread:  any, pure arithmetic.
 GroupJobs make_group_jobs(const KernelJob& job);
+
+/// The same for the kernels that work on blocks.
+BlockJob make_block_job(const KernelJob& job);
 
 }  // namespace stripe

@@ -224,7 +224,7 @@ class HostDevice final : public Device {
   std::byte* mapped_address(const std::byte* host) const noexcept override {
     return const_cast<std::byte*>(host);
   }
-  void prepare(const Operation&) override {}
+  void prepare(Operation&) override {}
 
  private:
   const DeviceInfo info_{"host", "CPU", true, 0};

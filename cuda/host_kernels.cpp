@@ -31,6 +31,12 @@ void run_affine(const Operation& operation, const KernelJob& job) noexcept {
     run_group_on_host(operation.affine, groups.jobs[static_cast<std::size_t>(i)]);
 }
 
+template <typename Visit>
+void for_each_block(const BlockJob& job, Visit visit) noexcept {
+  for (int down = 0; down < job.blocks_down(); ++down)
+    for (int across = 0; across < job.blocks_across(); ++across) visit(job, across, down);
+}
+
 }  // namespace
 
 void copy_rows_on_host(const CopyJob& job) noexcept {
@@ -58,6 +64,19 @@ void run_on_host(const Operation& operation, const KernelJob& job) noexcept {
     case Operation::Kernel::affine:
       run_affine(operation, job);
       return;
+    case Operation::Kernel::affine_blocks:
+      for_each_block(make_block_job(job), [&](const BlockJob& blocks, int across, int down) {
+        affine_block(operation.affine, blocks, across, down);
+      });
+      return;
+    case Operation::Kernel::color_blocks: {
+      const ColorSteps steps = operation.steps;
+      const LookUpTables tables = operation.tables.on_host();
+      for_each_block(make_block_job(job), [&](const BlockJob& blocks, int across, int down) {
+        color_block(steps, tables, blocks, across, down);
+      });
+      return;
+    }
   }
 }
 

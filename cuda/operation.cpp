@@ -1,131 +1,64 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/operation.h"
 
-#include <array>
 #include <cmath>
+#include <cstdio>
 #include <stdexcept>
+#include <string>
+
+#include "cuda/color_space.h"
 
 namespace stripe {
 
 namespace {
 
-// Maps three components to three: row i is m[i][0..2] and the offset m[i][3].
-using Matrix = std::array<std::array<double, 4>, 3>;
-
-constexpr Matrix identity = {{{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}}};
-
-// The map that applies `first`, then `second`.
-Matrix compose(const Matrix& second, const Matrix& first) {
-  Matrix out{};
-  for (int i = 0; i < 3; ++i) {
-    for (int j = 0; j < 4; ++j)
-      for (int k = 0; k < 3; ++k) out[i][j] += second[i][k] * first[k][j];
-    out[i][3] += second[i][3];
-  }
-  return out;
+std::string in_words(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
 }
 
-// Codes of Y or R'G'B' for 0 and 1, and of chroma for 0 and for a span of 1.
-struct CodeRange {
-  double luma_zero, luma_span, chroma_zero, chroma_span;
-};
-
-CodeRange code_range(bool full_range) {
-  if (full_range) return {0, 255, 128, 255};
-  return {16, 219, 128, 224};
+// Also where it is no number.
+void check_range(const char* name, double value, double least, double most) {
+  if (value >= least && value <= most) return;
+  throw std::invalid_argument(std::string(name) + " is " + in_words(value) + ", not in " +
+                              in_words(least) + " to " + in_words(most));
 }
 
-Matrix rgb_from_luma_codes(const CodeRange& range) {
-  const double scale = 1 / range.luma_span;
-  const double offset = -range.luma_zero / range.luma_span;
-  return {{{scale, 0, 0, offset}, {0, scale, 0, offset}, {0, 0, scale, offset}}};
+void check_settings(const ColorSettings& settings) {
+  check_range("brightness", settings.brightness, -1, 1);
+  check_range("contrast", settings.contrast, 0, 2);
+  check_range("hue", settings.hue, -1, 1);
+  check_range("saturation", settings.saturation, 0, 2);
+  check_range("gamma", settings.gamma, 0.01, 10);
+  check_range("threshold", settings.threshold, -1, 1);
 }
 
-Matrix luma_codes_from_rgb(const CodeRange& range) {
-  return {{{range.luma_span, 0, 0, range.luma_zero},
-           {0, range.luma_span, 0, range.luma_zero},
-           {0, 0, range.luma_span, range.luma_zero}}};
-}
-
-// ITU-R BT.601, 709 and 2020 all define R' = Y + 2(1-Kr)V, B' = Y + 2(1-Kb)U with U, V in +-0.5.
-Matrix rgb_from_yuv_codes(const Colorimetry& c, const CodeRange& range) {
-  const double kg = 1 - c.kr - c.kb;
-  const double ru = 0, rv = 2 * (1 - c.kr);
-  const double bu = 2 * (1 - c.kb), bv = 0;
-  const double gu = -c.kb * bu / kg, gv = -c.kr * rv / kg;
-  const Matrix rgb_from_yuv = {{{1, ru, rv, 0}, {1, gu, gv, 0}, {1, bu, bv, 0}}};
-  const Matrix yuv_from_codes = {
-      {{1 / range.luma_span, 0, 0, -range.luma_zero / range.luma_span},
-       {0, 1 / range.chroma_span, 0, -range.chroma_zero / range.chroma_span},
-       {0, 0, 1 / range.chroma_span, -range.chroma_zero / range.chroma_span}}};
-  return compose(rgb_from_yuv, yuv_from_codes);
-}
-
-Matrix yuv_codes_from_rgb(const Colorimetry& c, const CodeRange& range) {
-  const double kg = 1 - c.kr - c.kb;
-  const double u = 0.5 / (1 - c.kb), v = 0.5 / (1 - c.kr);
-  const Matrix yuv_from_rgb = {{{c.kr, kg, c.kb, 0},
-                                {-c.kr * u, -kg * u, (1 - c.kb) * u, 0},
-                                {(1 - c.kr) * v, -kg * v, -c.kb * v, 0}}};
-  const Matrix codes_from_yuv = {{{range.luma_span, 0, 0, range.luma_zero},
-                                  {0, range.chroma_span, 0, range.chroma_zero},
-                                  {0, 0, range.chroma_span, range.chroma_zero}}};
-  return compose(codes_from_yuv, yuv_from_rgb);
-}
-
-// R' = G' = B' = Y in, the luma of the result out.
-Matrix gray_codes(const Matrix& on_rgb, const Colorimetry& c, const CodeRange& range) {
-  const double k[3] = {c.kr, 1 - c.kr - c.kb, c.kb};
-  double gain = 0, offset = 0;
-  for (int i = 0; i < 3; ++i) {
-    gain += k[i] * (on_rgb[i][0] + on_rgb[i][1] + on_rgb[i][2]);
-    offset += k[i] * on_rgb[i][3];
-  }
-  Matrix out = identity;
-  out[0] = {gain, 0, 0, range.luma_zero * (1 - gain) + range.luma_span * offset};
-  return out;
-}
-
-Matrix effect_on_rgb(Effect effect, const Colorimetry& c) {
-  switch (effect) {
-    case Effect::none:
-      return identity;
-    case Effect::invert:
-      return {{{-1, 0, 0, 1}, {0, -1, 0, 1}, {0, 0, -1, 1}}};
-    case Effect::gray: {
-      const std::array<double, 4> luma = {c.kr, 1 - c.kr - c.kb, c.kb, 0};
-      return {luma, luma, luma};
-    }
-  }
-  throw std::invalid_argument("no such effect");
-}
-
-Matrix in_codes(const Matrix& on_rgb, ColorModel model, const Colorimetry& c) {
-  const CodeRange range = code_range(c.full_range);
-  switch (model) {
-    case ColorModel::gray:
-      return gray_codes(on_rgb, c, range);
-    case ColorModel::rgb:
-      return compose(luma_codes_from_rgb(range), compose(on_rgb, rgb_from_luma_codes(range)));
-    case ColorModel::yuv:
-      return compose(yuv_codes_from_rgb(c, range), compose(on_rgb, rgb_from_yuv_codes(c, range)));
-  }
-  throw std::invalid_argument("no such colour model");
-}
-
+// The rows must be in codes a code.
 void check_row(const std::array<double, 4>& row) {
   const double sum = std::abs(row[0]) + std::abs(row[1]) + std::abs(row[2]);
-  if (!(sum < 64) || !(std::abs(row[3]) < 8192))
-    throw std::invalid_argument("the matrix is beyond what 8-bit arithmetic can hold");
+  const std::string text = "effect, matrix and balance come to a row ";
+  if (!(sum < 64))
+    throw std::invalid_argument(text + "whose factors add up to " + in_words(sum) +
+                                "; they must stay below 64");
+  if (!(std::abs(row[3]) < 8192))
+    throw std::invalid_argument(text + "with an offset of " + in_words(row[3]) +
+                                " codes; it must stay below 8192");
 }
 
-Affine round_to_integers(const Matrix& matrix) {
-  Affine affine{};
-  for (int i = 0; i < 3; ++i) {
-    check_row(matrix[i]);
-    for (int j = 0; j < 3; ++j)
-      affine.coefficient[i][j] = static_cast<int>(std::lround(matrix[i][j] * affine_one));
-    affine.offset[i] = static_cast<int>(std::lround(matrix[i][3] * affine_one));
+void check_rows(const ColorMatrix& matrix, int rows) {
+  for (int i = 0; i < rows; ++i) check_row(matrix[static_cast<std::size_t>(i)]);
+}
+
+long long fixed(double value, int shift) { return std::llround(std::ldexp(value, shift)); }
+
+// Components that aren't there are handed through.
+Affine round_to_integers(const ColorMatrix& matrix, int rows) {
+  Affine affine = identity_affine();
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i) {
+    for (std::size_t j = 0; j < 3; ++j)
+      affine.coefficient[i][j] = static_cast<int>(fixed(matrix[i][j], 16));
+    affine.offset[i] = static_cast<int>(fixed(matrix[i][3], 16));
   }
   return affine;
 }
@@ -138,19 +71,84 @@ bool mixes_subsampled_planes(const Affine& affine, const PixelLayout& layout) {
          affine.coefficient[2][0];
 }
 
+bool is_affine(const ColorSettings& settings) {
+  return settings.gamma == 1 && settings.threshold == -1 && !settings.lut;
+}
+
+// A block is worked on by one thread, and its pixels are counted by shifts.
+void check_blocks(const PixelLayout& layout) {
+  for (int i = 0; i < layout.color_count; ++i)
+    if (layout.components[i].log2_sub_x > 1 || layout.components[i].log2_sub_y > 1)
+      throw std::invalid_argument("these colours on chroma that more than 2 x 2 pixels share");
+}
+
+void set_matrices(ColorSteps& steps, const ColorMatrix& to_rgb, const ColorMatrix& from_rgb) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    for (std::size_t j = 0; j < 3; ++j) {
+      steps.to_rgb[i][j] = static_cast<int>(fixed(to_rgb[i][j] * rgb16_one, 16));
+      steps.from_rgb[i][j] = static_cast<int>(fixed(from_rgb[i][j] / rgb16_one, 24));
+    }
+    steps.to_rgb_offset[i] = fixed(to_rgb[i][3] * rgb16_one, 16);
+    steps.from_rgb_offset[i] = fixed(from_rgb[i][3], 24);
+  }
+}
+
+void set_threshold(ColorSteps& steps, const LookUpTables& tables, double threshold,
+                   const Colorimetry& colorimetry) {
+  steps.has_threshold = true;
+  steps.luma[0] = static_cast<int>(fixed(colorimetry.kr, 15));
+  steps.luma[2] = static_cast<int>(fixed(colorimetry.kb, 15));
+  steps.luma[1] = (1 << 15) - steps.luma[0] - steps.luma[2];
+  // Luma that was rounded down to just below the threshold counts as reaching it.
+  steps.least_white = static_cast<int>(fixed(threshold * rgb16_one - 0.5, 15));
+  steps.black = run_lut(steps, tables, {{0, 0, 0}});
+  steps.white = run_lut(steps, tables, {{rgb16_one, rgb16_one, rgb16_one}});
+}
+
+Operation prepare_affine(const ColorMatrix& on_rgb, const PixelLayout& layout,
+                         const Colorimetry& colorimetry) {
+  const ColorMatrix on_codes = compose(codes_from_rgb(layout.model, colorimetry),
+                                       compose(on_rgb, rgb_from_codes(layout.model, colorimetry)));
+  check_rows(on_codes, layout.color_count);
+  Operation operation;
+  operation.affine = round_to_integers(on_codes, layout.color_count);
+  if (mixes_subsampled_planes(operation.affine, layout)) {
+    check_blocks(layout);
+    operation.kernel = Operation::Kernel::affine_blocks;
+  } else if (operation.affine != identity_affine()) {
+    operation.kernel = Operation::Kernel::affine;
+  }
+  return operation;
+}
+
+Operation prepare_steps(const ColorSettings& settings, const ColorMatrix& on_rgb,
+                        const PixelLayout& layout, const Colorimetry& colorimetry,
+                        const Operation* previous) {
+  check_blocks(layout);
+  const ColorMatrix to_rgb = compose(on_rgb, rgb_from_codes(layout.model, colorimetry));
+  check_rows(compose(codes_from_rgb(ColorModel::rgb, colorimetry), to_rgb), 3);
+  Operation operation;
+  operation.kernel = Operation::Kernel::color_blocks;
+  operation.tables =
+      make_color_tables(settings.gamma, settings.lut, previous ? &previous->tables : nullptr);
+  ColorSteps& steps = operation.steps;
+  set_matrices(steps, to_rgb, codes_from_rgb(layout.model, colorimetry));
+  steps.has_gamma = operation.tables.gamma.entries != nullptr;
+  steps.has_curves = operation.tables.curves.entries != nullptr;
+  steps.cube_size = settings.lut ? settings.lut->cube_size : 0;
+  if (settings.threshold != -1)
+    set_threshold(steps, operation.tables.on_host(), settings.threshold, colorimetry);
+  return operation;
+}
+
 }  // namespace
 
-Operation prepare_operation(Effect effect, const PixelLayout& layout,
-                            const Colorimetry& colorimetry) {
-  Operation operation;
-  operation.affine =
-      round_to_integers(in_codes(effect_on_rgb(effect, colorimetry), layout.model, colorimetry));
-  // The affine kernel works on luma and on subsampled chroma apart.
-  if (mixes_subsampled_planes(operation.affine, layout))
-    throw std::invalid_argument("an effect that mixes luma with subsampled chroma");
-  operation.kernel =
-      operation.affine == identity_affine() ? Operation::Kernel::copy : Operation::Kernel::affine;
-  return operation;
+Operation prepare_operation(const ColorSettings& settings, const PixelLayout& layout,
+                            const Colorimetry& colorimetry, const Operation* previous) {
+  check_settings(settings);
+  const ColorMatrix on_rgb = affine_on_rgb(settings, layout.model, colorimetry);
+  if (is_affine(settings)) return prepare_affine(on_rgb, layout, colorimetry);
+  return prepare_steps(settings, on_rgb, layout, colorimetry, previous);
 }
 
 }  // namespace stripe

@@ -2,46 +2,45 @@
 #pragma once
 
 #include "cuda/affine.h"
+#include "cuda/color_settings.h"
+#include "cuda/color_tables.h"
+#include "cuda/colorimetry.h"
 #include "cuda/pixel_layout.h"
 
 namespace stripe {
 
-/// What happens to the picture, defined on non-linear R'G'B' in 0..1, so that it looks the same
-/// whatever the format.
-enum class Effect {
-  none,    ///< a copy; the kernel runs all the same
-  invert,  ///< 1 - v
-  gray,    ///< luma in all three
-};
-
-/// How codes and colours belong together in a frame.
-///
-/// `kr` and `kb` are the luma coefficients of the caps' matrix (for RGB: of their primaries).
-/// `full_range` is 0..255; otherwise luma and R'G'B' lie in 16..235, chroma in 16..240.
-struct Colorimetry {
-  double kr = 0.2126;
-  double kb = 0.0722;
-  bool full_range = true;
-};
-
-/// An effect made ready for one layout: which kernel runs, and its parameters.
+/// What happens to a picture, made ready for one layout: which kernel runs, and its parameters.
 ///
 /// Units:   `affine` maps the component codes of a pixel, in the layout's order.
-/// Owner:   a value, trivially copyable; it travels to kernels as it is.
+/// Owner:   a value; copies share what is large. A device's copies of tables live as long as one
+///          of them.
 struct Operation {
-  enum class Kernel : unsigned char { copy, affine };
+  enum class Kernel : unsigned char {
+    copy,
+    affine,         ///< component by component, or pixel by pixel where none are shared
+    affine_blocks,  ///< luma mixes with chroma that pixels share
+    color_blocks,   ///< not affine: `steps` with `tables`
+  };
 
   Kernel kernel = Kernel::copy;
   Affine affine = identity_affine();
+  ColorSteps steps{};
+  ColorTables tables{};
 };
 
-/// Composes what `effect` means on R'G'B' with the frame's own component space, in double, into
-/// one matrix. An effect that comes to nothing (gray on a GRAY format) becomes the copy.
+/// Composes all of `settings` that is affine with the frame's own component space, in double, into
+/// one matrix. What comes to nothing (gray on a GRAY format) becomes the copy. Where gamma,
+/// threshold or a LUT follow, the matrix leads to R'G'B', clamped to 0..1, and back.
 ///
-/// Thread:  any, pure arithmetic.
-/// Errors:  throws std::invalid_argument where the matrix is beyond what the kernels' arithmetic
-///          holds.
-Operation prepare_operation(Effect effect, const PixelLayout& layout,
-                            const Colorimetry& colorimetry);
+/// What is large or slow to make is shared with `previous`, where the settings have it in common:
+/// a parameter that is animated costs only itself. It may be of other settings, layout and
+/// colours.
+///
+/// Thread:  any, pure arithmetic; well below a millisecond, unless the LUT is new.
+/// Errors:  throws std::invalid_argument, in words for users, where a setting is out of its range,
+///          or where what they come to is beyond the bound of the kernels' arithmetic. The latter
+///          depends on layout and colours, too.
+Operation prepare_operation(const ColorSettings& settings, const PixelLayout& layout,
+                            const Colorimetry& colorimetry, const Operation* previous = nullptr);
 
 }  // namespace stripe

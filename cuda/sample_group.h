@@ -28,11 +28,15 @@ struct SampleGroup {
   int x, y, width, height;
 };
 
-/// What a kernel gets: a group of components in both pictures.
-struct GroupJob {
+/// Both pictures of a kernel.
+struct KernelImages {
   PixelLayout layout;
   KernelPlane<const unsigned char> input[max_planes];
   KernelPlane<unsigned char> output[max_planes];
+};
+
+/// What a kernel gets: a group of components in both pictures.
+struct GroupJob : KernelImages {
   SampleGroup group;
 };
 
@@ -42,13 +46,13 @@ STRIPE_HOST_DEVICE constexpr long long sample_offset(const Component& component,
          component.offset_bytes;
 }
 
-STRIPE_HOST_DEVICE inline int read_sample(const GroupJob& job, int component, int x, int y) {
+STRIPE_HOST_DEVICE inline int read_sample(const KernelImages& job, int component, int x, int y) {
   const Component& c = job.layout.components[component];
   const KernelPlane<const unsigned char>& plane = job.input[c.plane];
   return plane.data[sample_offset(c, plane.pitch_bytes, x, y)];
 }
 
-STRIPE_HOST_DEVICE inline void write_sample(const GroupJob& job, int component, int x, int y,
+STRIPE_HOST_DEVICE inline void write_sample(const KernelImages& job, int component, int x, int y,
                                             unsigned char code) {
   const Component& c = job.layout.components[component];
   const KernelPlane<unsigned char>& plane = job.output[c.plane];

@@ -21,9 +21,12 @@
 #include <memory>
 #include <mutex>
 
+#include "gst/color.h"
+#include "gst/color_balance.h"
 #include "gst/debug.h"
 #include "gst/element_state.h"
 #include "gst/frame_view.h"
+#include "gst/lut_location.h"
 #include "gst/messages.h"
 #include "gst/properties.h"
 #include "gst/session.h"
@@ -39,7 +42,12 @@ using gst_stripe::Settings;
 using gst_stripe::state_of;
 using gst_stripe::Stats;
 
-G_DEFINE_TYPE(GstCudaStripeTransform, gst_cuda_stripe_transform, GST_TYPE_BASE_TRANSFORM)
+static void init_color_balance(gpointer interface, gpointer) {
+  gst_stripe::implement_color_balance(static_cast<GstColorBalanceInterface*>(interface));
+}
+
+G_DEFINE_TYPE_WITH_CODE(GstCudaStripeTransform, gst_cuda_stripe_transform, GST_TYPE_BASE_TRANSFORM,
+                        G_IMPLEMENT_INTERFACE(GST_TYPE_COLOR_BALANCE, init_color_balance))
 GST_ELEMENT_REGISTER_DEFINE(cudastripetransform, "cudastripetransform", GST_RANK_NONE,
                             GST_TYPE_CUDA_STRIPE_TRANSFORM)
 
@@ -63,9 +71,15 @@ bool may_change(GstElement* element, const GParamSpec* spec) {
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) noexcept {
   if (!may_change(GST_ELEMENT(object), spec)) return;
+  const auto property = static_cast<Property>(id);
+  if (property == Property::lut_location) {
+    gst_stripe::set_lut_location(GST_ELEMENT(object), g_value_get_string(value));
+    return;
+  }
+  if (gst_stripe::change_color(GST_ELEMENT(object), spec, value)) return;
   GstCudaStripeTransform::State& state = state_of(object);
   const std::lock_guard lock(state.mutex);
-  if (!set_setting(state.settings, static_cast<Property>(id), value))
+  if (!set_setting(state.settings, property, value))
     G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
 }
 
@@ -111,6 +125,7 @@ bool check_timeline(GstElement* element) {
 gboolean start(GstBaseTransform* trans) noexcept {
   GstCudaStripeTransform::State& state = state_of(trans);
   if (!check_timeline(GST_ELEMENT(trans))) return FALSE;  // it may have been set since
+  if (!gst_stripe::load_lut_at_start(GST_ELEMENT(trans))) return FALSE;
   gst_clear_caps(&state.refused_caps);
   state.discont_pending = false;
   state.pushing.reset();
@@ -123,8 +138,11 @@ gboolean start(GstBaseTransform* trans) noexcept {
     Settings settings = state.current_settings();
     settings.async_depth = static_cast<guint>(state.depth);  // that the source pad was opened for
     auto session = open_session(GST_ELEMENT(trans), settings);
-    const std::lock_guard lock(state.mutex);
-    state.session = std::move(session);
+    {
+      const std::lock_guard lock(state.mutex);
+      state.session = std::move(session);
+    }
+    gst_stripe::load_changed_lut(GST_ELEMENT(trans));
     return TRUE;
   } catch (const std::exception& error) {
     gst_stripe::post_error(GST_ELEMENT(trans), error);
@@ -140,9 +158,12 @@ gboolean stop(GstBaseTransform* trans) noexcept {
   session->finish_timeline();
   gst_stripe::post_notices(GST_ELEMENT(trans), session->take_notices());
   Stats stats = session->stats();
-  const std::lock_guard lock(state.mutex);
-  state.last_stats = std::move(stats);
-  state.session.reset();  // `session` keeps it: nothing is destroyed under the lock
+  {
+    const std::lock_guard lock(state.mutex);
+    state.last_stats = std::move(stats);
+    state.session.reset();  // `session` keeps it: nothing is destroyed under the lock
+  }
+  gst_stripe::release_lut(GST_ELEMENT(trans));
   return TRUE;
 }
 
@@ -170,6 +191,12 @@ void set_frame_duration(GstBaseTransform* trans, const GstVideoInfo& info) {
     gst_element_post_message(GST_ELEMENT(trans), gst_message_new_latency(GST_OBJECT(trans)));
 }
 
+// No setter may change meanwhile what frames of these caps are to become.
+void set_format(GstCudaStripeTransform::State& state, Session& session, const GstVideoInfo& info) {
+  const std::lock_guard changing(state.color_mutex);
+  session.set_format(info, state.current_settings());
+}
+
 gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps*) noexcept {
   GstVideoInfo info;
   if (!gst_video_info_from_caps(&info, in_caps)) {
@@ -183,7 +210,7 @@ gboolean set_caps(GstBaseTransform* trans, GstCaps* in_caps, GstCaps*) noexcept 
   try {
     const std::shared_ptr<Session> session = state.current_session();
     gst_stripe::post_notices(GST_ELEMENT(trans), session->take_notices());
-    session->set_format(info, state.current_settings());
+    set_format(state, *session, info);
     gst_stripe::post_notices(GST_ELEMENT(trans), session->take_notices());
     gst_clear_caps(&state.refused_caps);
     set_frame_duration(trans, info);

@@ -8,17 +8,25 @@
 #include <mutex>
 #include <optional>
 
+#include "gst/color_balance.h"
 #include "gst/cuda_stripe_transform.h"
 #include "gst/frame_queue.h"
+#include "gst/lut_location.h"
 #include "gst/properties.h"
 #include "gst/session.h"
 #include "gst/stats.h"
 
 /// What the element is, apart from being a GObject.
 struct GstCudaStripeTransform::State {
+  /// Comes before `mutex` and those of the session. Held while it is changed what happens to
+  /// pictures: who has it may make ready what a device needs for that. No frame takes it, unless a
+  /// controller changes a property with it; nothing is posted or emitted under it.
+  std::mutex color_mutex;
+
   /// A leaf: nothing is called under it. Guards the first block.
   std::mutex mutex;
-  gst_stripe::Settings settings;
+  gst_stripe::Settings settings;  ///< `color` is written by who holds color_mutex too
+  gst_stripe::LutProgress lut;
   std::shared_ptr<gst_stripe::Session> session;  ///< from start to stop
   gst_stripe::Stats last_stats;  ///< of the session before, for who asks after the stop
   GstSegment out_segment;        ///< that was pushed last
@@ -39,6 +47,8 @@ struct GstCudaStripeTransform::State {
   std::optional<Pushing> pushing;               ///< at depth 1, by the base; where it is timed
   bool discont_pending = false;                 ///< a frame was dropped before the next one
   const GstBufferPool* started_pool = nullptr;  ///< that frames may be taken from; never followed
+
+  gst_stripe::ColorBalanceChannels channels;  ///< never change
 
   /// The base class's, which ours falls back on. Never changes.
   GstPadEventFunction base_sink_event = nullptr;

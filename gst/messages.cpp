@@ -4,6 +4,7 @@
 #include <atomic>
 
 #include "cuda/error.h"
+#include "gst/color_properties.h"
 #include "gst/debug.h"
 #include "gst/frame_view.h"
 
@@ -46,6 +47,10 @@ void post_error(GstElement* element, const std::exception& error) {
   else if (const auto* frame_error = dynamic_cast<const FrameError*>(&error))
     GST_ELEMENT_ERROR(element, STREAM, FORMAT, ("Unusable frame: %s.", frame_error->what()),
                       (nullptr));
+  else if (const auto* settings_error = dynamic_cast<const SettingsError*>(&error))
+    GST_ELEMENT_ERROR(element, RESOURCE, SETTINGS,
+                      ("Colours beyond what can be computed: %s.", settings_error->what()),
+                      ("use smaller numbers in matrix"));
   else
     GST_ELEMENT_ERROR(element, LIBRARY, FAILED, ("Frame not processed: %s.", error.what()),
                       (nullptr));
@@ -81,6 +86,16 @@ void post_timeline_error(GstElement* element, const TimelineError& error) {
   else
     GST_ELEMENT_ERROR(element, RESOURCE, OPEN_WRITE, ("No timeline: %s.", error.what()),
                       ("set timeline-location to a file that can be written"));
+}
+
+void post_lut_error(GstElement* element, const std::exception& error) {
+  GST_ELEMENT_ERROR(element, RESOURCE, OPEN_READ, ("No LUT: %s.", error.what()),
+                    ("set lut-location to a .cube file, or to nothing"));
+}
+
+void post_lut_kept(GstElement* element, const std::exception& error) {
+  GST_ELEMENT_WARNING(element, RESOURCE, OPEN_READ, ("The LUT stays as it was: %s.", error.what()),
+                      ("set lut-location to a .cube file, or to nothing"));
 }
 
 void post_no_output_buffer(GstElement* element) {

@@ -30,6 +30,12 @@ void post_notices(GstElement* element, const std::vector<Notice>& notices);
 /// Posts the one error message for a place where no timeline can be written.
 void post_timeline_error(GstElement* element, const TimelineError& error);
 
+/// Posts the one error message for a LUT that can't be had at the start.
+void post_lut_error(GstElement* element, const std::exception& error);
+
+/// Warns that a LUT can't be had, so that things stay as they were.
+void post_lut_kept(GstElement* element, const std::exception& error);
+
 /// Says that no output buffer could be had.
 void post_no_output_buffer(GstElement* element);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/properties.h"
 
+#include "gst/color_properties.h"
+
 namespace gst_stripe {
 
 namespace {
@@ -36,17 +38,6 @@ GType stripe_layout_type() {
       {0, nullptr, nullptr},
   };
   static const GType type = register_enum("GstCudaStripeLayout", values);
-  return type;
-}
-
-GType effect_type() {
-  static const GEnumValue values[] = {
-      {static_cast<gint>(stripe::Effect::none), "Copy the picture", "none"},
-      {static_cast<gint>(stripe::Effect::invert), "Invert colours: 1 - R'G'B'", "invert"},
-      {static_cast<gint>(stripe::Effect::gray), "Luma in gray, colour taken out", "gray"},
-      {0, nullptr, nullptr},
-  };
-  static const GType type = register_enum("GstCudaStripeEffect", values);
   return type;
 }
 
@@ -142,11 +133,10 @@ void install_playing_properties(GObjectClass* klass) {
           g_param_spec_enum("stripe-layout", "Stripe layout", "How each frame is cut",
                             stripe_layout_type(), static_cast<gint>(stripe::StripeLayout::rows),
                             while_playing));
-  install(klass, Property::effect,
-          g_param_spec_enum("effect", "Effect",
-                            "What is done to the picture; none copies it through the device all "
-                            "the same",
-                            effect_type(), static_cast<gint>(stripe::Effect::none), while_playing));
+}
+
+void set_path(GValue* value, const std::string& path) {
+  g_value_set_string(value, path.empty() ? nullptr : path.c_str());
 }
 
 }  // namespace
@@ -160,6 +150,7 @@ void install_properties(GObjectClass* klass) {
   install_ready_properties(klass);
   install_timing_properties(klass);
   install_playing_properties(klass);
+  install_color_properties(klass);
   install(
       klass, Property::stats,
       g_param_spec_boxed("stats", "Statistics",
@@ -184,9 +175,6 @@ bool set_setting(Settings& settings, Property property, const GValue* value) {
     case Property::stripe_layout:
       settings.stripe_layout = static_cast<stripe::StripeLayout>(g_value_get_enum(value));
       return true;
-    case Property::effect:
-      settings.effect = static_cast<stripe::Effect>(g_value_get_enum(value));
-      return true;
     case Property::page_lock:
       settings.page_lock = static_cast<PageLockMode>(g_value_get_enum(value));
       return true;
@@ -210,10 +198,9 @@ bool set_setting(Settings& settings, Property property, const GValue* value) {
     case Property::stats_interval:
       settings.stats_interval = g_value_get_uint(value);
       return true;
-    case Property::stats:
-      break;
+    default:
+      return false;
   }
-  return false;
 }
 
 bool get_setting(const Settings& settings, Property property, GValue* value) {
@@ -233,9 +220,6 @@ bool get_setting(const Settings& settings, Property property, GValue* value) {
     case Property::stripe_layout:
       g_value_set_enum(value, static_cast<gint>(settings.stripe_layout));
       return true;
-    case Property::effect:
-      g_value_set_enum(value, static_cast<gint>(settings.effect));
-      return true;
     case Property::page_lock:
       g_value_set_enum(value, static_cast<gint>(settings.page_lock));
       return true;
@@ -249,8 +233,10 @@ bool get_setting(const Settings& settings, Property property, GValue* value) {
       g_value_set_enum(value, static_cast<gint>(settings.transfer_mode));
       return true;
     case Property::timeline_location:
-      g_value_set_string(
-          value, settings.timeline_location.empty() ? nullptr : settings.timeline_location.c_str());
+      set_path(value, settings.timeline_location);
+      return true;
+    case Property::lut_location:
+      set_path(value, settings.lut_location);
       return true;
     case Property::timeline_frames:
       g_value_set_uint(value, settings.timeline_frames);
@@ -258,10 +244,9 @@ bool get_setting(const Settings& settings, Property property, GValue* value) {
     case Property::stats_interval:
       g_value_set_uint(value, settings.stats_interval);
       return true;
-    case Property::stats:
-      break;
+    default:
+      return get_color_setting(settings.color, property, value);
   }
-  return false;
 }
 
 }  // namespace gst_stripe

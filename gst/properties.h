@@ -7,7 +7,7 @@
 
 #include "cuda/backend.h"
 #include "cuda/choice.h"
-#include "cuda/operation.h"
+#include "cuda/color_settings.h"
 #include "cuda/plan.h"
 #include "gst/page_locking.h"
 
@@ -21,7 +21,8 @@ struct Settings {
   guint stream_count = 0;
   guint stripe_count = 0;
   stripe::StripeLayout stripe_layout = stripe::StripeLayout::rows;
-  stripe::Effect effect = stripe::Effect::none;
+  stripe::ColorSettings color;  ///< the LUT is that of a file, once it is read
+  std::string lut_location;     ///< empty: none
   PageLockMode page_lock = PageLockMode::automatic;
   guint64 max_pinned_bytes = 0;
   guint async_depth = 3;
@@ -46,6 +47,14 @@ enum class Property : guint {
   stripe_count,
   stripe_layout,
   effect,
+  matrix,
+  brightness,
+  contrast,
+  hue,
+  saturation,
+  gamma,
+  threshold,
+  lut_location,
   page_lock,
   max_pinned_bytes,
   async_depth,
@@ -59,7 +68,8 @@ enum class Property : guint {
 /// Installs the properties on the element's class.
 void install_properties(GObjectClass* klass);
 
-/// Stores a value. False if the property is not one of the settings.
+/// Stores a value. False if the property is not one of the settings, or one of those that
+/// change_color (color.h) has to change.
 bool set_setting(Settings& settings, Property property, const GValue* value);
 
 /// Reads one. False if the property is not one of the settings.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "gst/session.h"
 
+#include <utility>
+
+#include "gst/color_properties.h"
 #include "gst/pinned_allocator.h"
 
 namespace gst_stripe {
 
 namespace {
-
-constexpr std::array all_effects = {stripe::Effect::none, stripe::Effect::invert,
-                                    stripe::Effect::gray};
 
 void count(std::atomic<std::uint64_t>& counter) noexcept {
   counter.fetch_add(1, std::memory_order_relaxed);
@@ -26,6 +26,17 @@ stripe::ChoiceRequest request_of(const Settings& settings) {
   stripe::ChoiceRequest request = settings.choice_request();
   request.stripe_count = 0;
   return request;
+}
+
+stripe::Operation prepare_operation(const stripe::ColorSettings& color,
+                                    const stripe::PixelLayout& layout,
+                                    const stripe::Colorimetry& colorimetry,
+                                    const stripe::Operation& previous) {
+  try {
+    return stripe::prepare_operation(color, layout, colorimetry, &previous);
+  } catch (const std::invalid_argument& error) {
+    throw SettingsError(error.what());
+  }
 }
 
 }  // namespace
@@ -111,25 +122,44 @@ stripe::Calibration Session::decide(const stripe::FrameShape& shape,
 
 void Session::set_format(const GstVideoInfo& info, const Settings& settings) {
   const stripe::FrameShape shape = frame_shape_of(info);
+  const stripe::Colorimetry colorimetry = colorimetry_of(info);
+  stripe::Operation operation =
+      prepare_operation(settings.color, shape.layout, colorimetry, operation_);
   // The old engine goes first: two would need twice the device memory.
   take_engine().reset();
   stripe::Calibration calibration = decide(shape, settings);
   const stripe::Choice& choice = calibration.choice;
   auto engine = std::make_unique<stripe::Engine>(
       device_, shape, stripe::EngineOptions{choice.stream_count, depth_, choice.transfer});
-  for (const stripe::Effect effect : all_effects) {
-    stripe::Operation& operation = operations_[static_cast<std::size_t>(effect)];
-    operation = stripe::prepare_operation(effect, shape.layout, colorimetry_of(info));
-    // All of them now, so that a change of the effect while playing loads nothing between frames.
-    engine->prepare(operation);
-  }
+  engine->prepare(operation);
+  layout_ = shape.layout;
+  colorimetry_ = colorimetry;
   info_ = info;
   notices_.forget();
   new_memories_ = 0;
   timing_.set_format(info, shape, settings, choice);
+  set_operation(std::move(operation));
   const std::lock_guard lock(engine_mutex_);
   calibration_ = std::move(calibration);
   engine_ = std::move(engine);
+}
+
+void Session::set_color(const stripe::ColorSettings& color) {
+  if (!engine_) return;  // set_format is told
+  stripe::Operation operation = prepare_operation(color, layout_, colorimetry_, operation_);
+  engine_->prepare(operation);
+  set_operation(std::move(operation));
+}
+
+// What there was is destroyed after the lock: it may hold the last reference of large tables.
+void Session::set_operation(stripe::Operation operation) {
+  const std::lock_guard lock(operation_mutex_);
+  std::swap(operation_, operation);
+}
+
+stripe::Operation Session::current_operation() const {
+  const std::lock_guard lock(operation_mutex_);
+  return operation_;
 }
 
 std::unique_ptr<Frame> Session::prepare(BufferRef input, BufferRef output,
@@ -138,7 +168,7 @@ std::unique_ptr<Frame> Session::prepare(BufferRef input, BufferRef output,
   frame->from_.emplace(frame->input_.get(), info_, FrameSide::input, locking_);
   frame->to_.emplace(frame->output_.get(), info_, FrameSide::output, locking_);
   frame->parameters_ = {settings.stripe_layout, settings.stripes_or(calibration_.choice),
-                        operations_[static_cast<std::size_t>(settings.effect)], false};
+                        current_operation(), false};
   return frame;
 }
 

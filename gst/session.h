@@ -3,7 +3,6 @@
 
 #include <gst/video/video.h>
 
-#include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
@@ -83,9 +82,10 @@ class Frame {
 /// What the element has from READY to PAUSED until PAUSED to READY: a device, an engine for the
 /// caps, an allocator, counters.
 ///
-/// Thread:  set_format and prepare from the streaming thread; frames are started by one thread at a
-///          time, and finished by one thread at a time, in order; the rest from any.
-/// Errors:  throws stripe::DeviceError, FrameError.
+/// Thread:  set_format and prepare from the streaming thread; set_color from any, but never beside
+///          set_format or itself; frames are started by one thread at a time, and finished by one
+///          thread at a time, in order; the rest from any.
+/// Errors:  throws stripe::DeviceError, FrameError, SettingsError.
 class Session : public std::enable_shared_from_this<Session> {
  public:
   Session(std::shared_ptr<stripe::Device> device, const Settings& settings);
@@ -95,7 +95,10 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Makes the engine for new caps; no frame is in flight.
   void set_format(const GstVideoInfo& info, const Settings& settings);
 
-  /// Makes a frame ready to be started, with the stripes and the effect of `settings`.
+  /// What happens to pictures from the next prepare on. Nothing changes where it throws.
+  void set_color(const stripe::ColorSettings& color);
+
+  /// Makes a frame ready to be started, with the stripes of `settings`.
   std::unique_ptr<Frame> prepare(BufferRef input, BufferRef output, const Settings& settings);
 
   /// Starts it. At most `depth` may be unfinished.
@@ -119,6 +122,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
   Stats stats() const;
 
+  bool is_on_cuda() const noexcept { return device_->info().backend == "cuda"; }
+
   /// Most frames in flight.
   int depth() const noexcept { return depth_; }
 
@@ -131,6 +136,8 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   friend class Frame;
 
+  void set_operation(stripe::Operation operation);
+  stripe::Operation current_operation() const;
   void count_started(const Frame& frame);
   void count_finished() noexcept { frames_in_flight_.fetch_sub(1, std::memory_order_relaxed); }
   std::unique_ptr<stripe::Engine> take_engine();
@@ -145,7 +152,11 @@ class Session : public std::enable_shared_from_this<Session> {
   Timing timing_;
   int new_memories_ = 0;  // in a row; the streaming thread's
   GstVideoInfo info_{};
-  std::array<stripe::Operation, 3> operations_{};  // by effect
+  stripe::PixelLayout layout_{};
+  stripe::Colorimetry colorimetry_;
+
+  mutable std::mutex operation_mutex_;  // a leaf; who writes is alone, and reads without it
+  stripe::Operation operation_;
 
   // What stats() shows of these caps; changed by set_format alone.
   mutable std::mutex engine_mutex_;  // a leaf; guards the block

@@ -54,6 +54,13 @@ bool start_frame(GstBaseTransform* trans, Frame& frame) {
   }
 }
 
+// Controllers set the properties that they have to what these are at this frame.
+void sync_properties(GstBaseTransform* trans, GstBuffer* input) {
+  const GstClockTime time =
+      gst_segment_to_stream_time(&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(input));
+  if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(trans), time);
+}
+
 GstFlowReturn drop_input(State& state, GstFlowReturn flow) {
   state.current_session()->count_dropped();
   return flow;
@@ -85,6 +92,7 @@ GstFlowReturn submit_frame(GstBaseTransform* trans, BufferRef input) {
   if (flow != GST_FLOW_OK) return drop_input(state, flow);
   if (std::exchange(state.discont_pending, false))
     GST_BUFFER_FLAG_SET(output.get(), GST_BUFFER_FLAG_DISCONT);
+  sync_properties(trans, input.get());
   std::unique_ptr<Frame> frame = prepare_frame(trans, std::move(input), std::move(output));
   if (!frame) return fail_input(state);
   if (state.is_async()) return queue_frame(trans, std::move(frame));

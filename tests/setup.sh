@@ -38,8 +38,8 @@ readonly wheel_needs="
 
 # The plugins of GStreamer that tests, demo and benchmarks use.
 # shellcheck disable=SC2034
-readonly used_plugins="app avi coreelements coretracers imagefreeze jpeg png rawparse typefindfunctions videoconvertscale
-  videofilter videorate videotestsrc"
+readonly used_plugins="app avi coreelements coretracers imagefreeze jpeg playback png rawparse typefindfunctions
+  videoconvertscale videofilter videorate videotestsrc"
 
 # setup_options "$@": takes --install and, after --, options for Meson.
 setup_options() {

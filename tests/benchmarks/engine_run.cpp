@@ -16,7 +16,7 @@ EngineRun::EngineRun(const std::shared_ptr<stripe::Device>& device, const Size& 
       engine_(device, {size.layout, size.width, size.height},
               {way.streams, way.depth, way.transfer}),
       parameters_{stripe::StripeLayout::rows, way.stripes,
-                  stripe::prepare_operation(stripe::Effect::invert, size.layout, {})},
+                  stripe::prepare_operation({.effect = stripe::Effect::invert}, size.layout, {})},
       pictures_(pictures) {}
 
 Sample EngineRun::run(int frames) {

@@ -41,7 +41,7 @@ class DeviceFrames {
 
  private:
   Sample launch(stripe::Effect effect, int launches) {
-    const stripe::Operation operation = stripe::prepare_operation(effect, size_.layout, {});
+    stripe::Operation operation = stripe::prepare_operation({.effect = effect}, size_.layout, {});
     const stripe::KernelJob job{size_.layout,
                                 stripe::as_const(view_of(layout_, input_->data())),
                                 view_of(layout_, output_->data()),

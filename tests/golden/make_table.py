@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The golden table of docs/semantics.md: pixels, and what each effect must make of them.
+"""The golden tables of docs/semantics.md: pixels, and what each setting must make of them.
 
-  make_table.py                 prints the table
-  make_table.py --check FILE    fails unless FILE has exactly this table
+  make_table.py                 prints the tables
+  make_table.py --check FILE    fails unless FILE has exactly these tables
 
-Everything here is worked out from the definitions in docs/semantics.md, in exact fractions: an effect is a function on
+Everything here is worked out from the definitions in docs/semantics.md, in exact fractions: a setting is a function on
 R'G'B', a colour space is a pair of functions between codes and R'G'B', and the integers of the 8-bit arithmetic are
-read off their composition. Each row is also held against the closed form in double precision, within 1 code.
+read off their composition. Each row is also held against the closed form in double precision, within 1 code. Where a
+setting is not affine, R'G'B' are rounded to 16 bits around it; no pixel may lie so near to a tie that more than that
+would matter.
 """
 
 import argparse
@@ -18,7 +20,7 @@ import random
 import re
 import sys
 from fractions import Fraction
-from math import floor
+from math import cos, floor, pi, sin
 
 ROWS = 50
 SEED = 8601
@@ -68,24 +70,72 @@ class Space:
         return [black + span * luma] + [128 + chroma_span * value for value in chroma]
 
 
-EFFECTS = {
-    "none": lambda space, rgb: rgb,
-    "invert": lambda space, rgb: [1 - value for value in rgb],
-    "gray": lambda space, rgb: [space.luma(rgb)] * 3,
+def by_matrix(*rows):
+    rows = [[Fraction(value) for value in row.split()] for row in rows]
+    return lambda space, rgb: [sum(c * v for c, v in zip(row, [*rgb, 1])) for row in rows]
+
+
+def balance(brightness, contrast, hue, saturation):
+    """videobalance's formula on YUV codes: the frame's own, or limited ones of BT.601."""
+    cosine, sine = Fraction(cos(pi * hue)), Fraction(sin(pi * hue))
+
+    def on_rgb(space, rgb):
+        yuv = space if space.model == "yuv" else Space("yuv", *BT601, False)
+        y, u, v = yuv.encode(rgb)
+        return yuv.decode([16 + (y - 16) * Fraction(contrast) + 255 * Fraction(brightness),
+                           128 + ((u - 128) * cosine + (v - 128) * sine) * Fraction(saturation),
+                           128 + ((v - 128) * cosine - (u - 128) * sine) * Fraction(saturation)])
+    return on_rgb
+
+
+# A column's heading: properties, and their meaning.
+AFFINE = {
+    "effect=none": lambda space, rgb: rgb,
+    "effect=invert": lambda space, rgb: [1 - value for value in rgb],
+    "effect=gray": lambda space, rgb: [space.luma(rgb)] * 3,
+    "effect=sepia": by_matrix(".393 .769 .189 0", ".349 .686 .168 0", ".272 .534 .131 0"),
+    "effect=swap-rb": lambda space, rgb: rgb[::-1],
+    "brightness=-0.1 contrast=1.25": balance("-0.1", "1.25", 0, 1),
+    "hue=0.2 saturation=1.5": balance(0, 1, 0.2, "1.5"),
+    "matrix=<1,-0.5,0,0.25,0,0.75,0.25,0,0.5,0,0.5,-0.125>":
+        by_matrix("1 -.5 0 .25", "0 .75 .25 0", ".5 0 .5 -.125"),
 }
 
 
-def closed_form(effect, space, codes):
-    """The same without the way over R'G'B', in double precision."""
-    if effect == "none" or (effect == "gray" and space.model == "gray"):
+def gamma(space, rgb):
+    return [Fraction(float(value) ** (1 / 0.45)) for value in rgb]
+
+
+def threshold(space, rgb):
+    luma = space.luma(rgb)
+    assert abs(luma - Fraction(2, 5)) > Fraction(1, 10**4)
+    return [int(luma >= Fraction(2, 5))] * 3
+
+
+# On R'G'B' that are clamped.
+STEPS = {"gamma=0.45": gamma, "threshold=0.4": threshold}
+
+TABLES = [[heading for heading in AFFINE if heading.startswith("effect=")],
+          [heading for heading in [*AFFINE, *STEPS] if not heading.startswith("effect=")]]
+
+
+def closed_form(heading, space, codes):
+    """The same without the way over R'G'B', in double precision, where that is easy to say."""
+    if heading == "effect=none" or (heading == "effect=gray" and space.model == "gray"):
         return codes
-    if effect == "invert":
+    if heading == "effect=invert":
         mirror = 255.0 if space.full_range else 251.0
         return [(256.0 if space.model == "yuv" and i > 0 else mirror) - code for i, code in enumerate(codes)]
-    if space.model == "yuv":
+    if heading == "effect=gray" and space.model == "yuv":
         return [codes[0], 128.0, 128.0]
-    kr, kb = float(space.kr), float(space.kb)
-    return [kr * codes[0] + (1.0 - kr - kb) * codes[1] + kb * codes[2]] * 3
+    if heading == "effect=gray":
+        kr, kb = float(space.kr), float(space.kb)
+        return [kr * codes[0] + (1.0 - kr - kb) * codes[1] + kb * codes[2]] * 3
+    if heading == "brightness=-0.1 contrast=1.25" and space.model == "yuv":
+        return [16.0 + 1.25 * (codes[0] - 16.0) - 25.5, *codes[1:]]
+    if heading == "effect=swap-rb" and space.model != "yuv":
+        return codes[::-1]
+    return space.encode(AFFINE[heading](space, space.decode(codes)))
 
 
 def to_integer(value):
@@ -95,12 +145,12 @@ def to_integer(value):
     return floor(scaled + Fraction(1, 2))
 
 
-def integer_matrix(effect, space):
+def integer_matrix(heading, space):
     """Rows of coefficients and an offset: an affine function is known by its values at 0 and at the units."""
     size = 1 if space.model == "gray" else 3
 
     def at(codes):
-        return space.encode(EFFECTS[effect](space, space.decode(codes)))
+        return space.encode(AFFINE[heading](space, space.decode(codes)))
 
     offset = at([0] * size)
     columns = [[a - b for a, b in zip(at([int(i == j) for i in range(size)]), offset)] for j in range(size)]
@@ -115,12 +165,26 @@ def apply(matrix, codes):
     return [saturate((sum(c * code for c, code in zip(row, [*codes, 1])) + ONE // 2) >> 16) for row in matrix]
 
 
-def expected(effect, space, codes):
+def to_16_bits(rgb):
+    return [Fraction(floor(min(max(value, 0), 1) * 65535 + Fraction(1, 2)), 65535) for value in rgb]
+
+
+def stepped(heading, space, codes):
+    reals = space.encode(to_16_bits(STEPS[heading](space, to_16_bits(space.decode(codes)))))
+    for value in reals:
+        assert abs(value - floor(value) - Fraction(1, 2)) > Fraction(1, 60), (heading, space, codes, float(value))
+    return [saturate(floor(value + Fraction(1, 2))) for value in reals]
+
+
+def expected(heading, space, codes):
     colors = 1 if space.model == "gray" else 3
-    out = apply(integer_matrix(effect, space), codes[:colors])
-    for got, exact in zip(out, closed_form(effect, space, codes[:colors])):
-        assert abs(got - saturate(exact)) <= 1, (effect, space, codes, out)
-    return out + codes[colors:]  # alpha, or the padding byte
+    extra = codes[colors:]  # alpha, or the padding byte
+    if heading in STEPS:
+        return stepped(heading, space, codes[:colors]) + extra
+    out = apply(integer_matrix(heading, space), codes[:colors])
+    for got, exact in zip(out, closed_form(heading, space, codes[:colors])):
+        assert abs(got - saturate(exact)) <= 1, (heading, space, codes, out)
+    return out + extra
 
 
 # Format, colorimetry as in caps, its meaning, chosen pixels, and how many random ones. Some pixels show the rounding of
@@ -161,10 +225,10 @@ def to_text(codes):
     return " ".join(str(code) for code in codes)
 
 
-def table_rows():
-    rows = [["format", "colorimetry", "in", *(f"effect={effect}" for effect in EFFECTS)]]
+def table_rows(headings):
+    rows = [["format", "colorimetry", "in", *headings]]
     for name, colorimetry, space, codes in pixels():
-        rows.append([name, colorimetry, to_text(codes), *(to_text(expected(e, space, codes)) for e in EFFECTS)])
+        rows.append([name, colorimetry, to_text(codes), *(to_text(expected(h, space, codes)) for h in headings)])
     assert len({tuple(row[:3]) for row in rows[1:]}) == ROWS
     return rows
 
@@ -192,10 +256,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", type=pathlib.Path, metavar="FILE")
     file = parser.parse_args().check
-    table = to_markdown(table_rows())
+    tables = [to_markdown(table_rows(headings)) for headings in TABLES]
     if not file:
-        print("\n".join(table))
+        print("\n\n".join("\n".join(table) for table in tables))
         return 0
+    table = [line for lines in tables for line in lines]
     found = golden_lines(file.read_text())
     for line in difflib.unified_diff(found, table, str(file), "make_table.py", n=0, lineterm=""):
         print(line)

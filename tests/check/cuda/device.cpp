@@ -284,8 +284,41 @@ GST_END_TEST;
 
 GST_START_TEST(operations_can_be_prepared) {
   const auto device = test::open_test_device();
-  device->prepare({});
-  device->prepare(test::inversion());
+  for (stripe::Operation operation : {stripe::Operation{}, test::inversion()})
+    device->prepare(operation);
+}
+GST_END_TEST;
+
+// The CPU finds tables where they lie.
+GST_START_TEST(operations_get_their_tables) {
+  const auto device = test::open_test_device();
+  const stripe::ColorSettings settings{.gamma = 2};
+  stripe::Operation operation = stripe::prepare_operation(
+      settings, {stripe::ColorModel::gray, 1, 1, false, {{0, 0, 1, 0, 0}}}, {});
+  const auto& copy = operation.tables.gamma.on_device;
+  device->prepare(operation);
+  fail_unless((copy != nullptr) == test::backend_is_cuda());
+  const auto* const before = copy.get();
+  device->prepare(operation);
+  fail_unless(copy.get() == before);
+  test::open_test_device()->prepare(operation);  // another device's copy is none
+  fail_unless(!copy || copy.get() != before);
+}
+GST_END_TEST;
+
+// Refused before anything is queued.
+GST_START_TEST(tables_must_have_been_prepared) {
+  if (!test::backend_is_cuda()) return;
+  const auto device = test::open_test_device();
+  const auto memory = device->allocate(512);
+  const stripe::KernelJob job = test::gray_job(*memory, *memory, 16, 16);
+  const stripe::Operation operation = stripe::prepare_operation({.gamma = 2}, job.layout, {});
+  try {
+    device->create_queue()->launch(operation, job);
+  } catch (const std::logic_error&) {
+    return;
+  }
+  fail_unless(false, "an operation without its tables was launched");
 }
 GST_END_TEST;
 
@@ -320,6 +353,8 @@ static Suite* device_suite() {
   tcase_add_test(cases, what_it_made_outlives_the_device);
   tcase_add_test(cases, page_locked_memory_is_told_from_other);
   tcase_add_test(cases, operations_can_be_prepared);
+  tcase_add_test(cases, operations_get_their_tables);
+  tcase_add_test(cases, tables_must_have_been_prepared);
   tcase_add_test(cases, threads_have_queues_of_their_own);
   return suite;
 }

@@ -10,6 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "support/color_oracle.h"
 #include "support/decorated_device.h"
 #include "support/engine_rig.h"
 #include "support/library_main.h"
@@ -59,20 +60,27 @@ std::shared_ptr<test::Script> random_script(Random& random) {
   return script;
 }
 
+/// Every other time with settings of all sorts.
+Treatment random_colors(Random& random) {
+  Treatment treatment = test::random_treatment(random);
+  if (random.one_in(2)) treatment.settings = test::random_settings(random, random.one_in(2));
+  return treatment;
+}
+
 std::string check_law(Random& random) {
   const Setting setting = random_setting(random);
   const auto script = random_script(random);
   const auto device = test::decorate(test::open_test_device(), script);
   Feeder feeder(device, setting, random);
   const int frames = random.between(2, 7);
-  Treatment treatment = test::random_treatment(random);
+  Treatment treatment = random_colors(random);
   Access access = test::random_access(random);
   for (int i = 0; i < frames; ++i) {
     access.any_pitch = !device->needs_page_lock() && script->unmapped_one_in == 0 &&
                        setting.options.transfer == Transfer::mapped;
     const std::string text = feeder.feed(access, treatment);
     if (!text.empty()) return text;
-    if (random.one_in(2)) treatment = test::random_treatment(random);
+    if (random.one_in(2)) treatment = random_colors(random);
     if (random.one_in(3)) access = test::random_access(random);
   }
   return feeder.finish();
@@ -112,6 +120,26 @@ GST_START_TEST(every_format_both_ways) {
           const Treatment treatment{effect, test::bt601_limited, layout, 5};
           fail_unless_empty(test::feed_alike(device, setting, access, treatment, 3, random));
         }
+}
+GST_END_TEST;
+
+// As while a controller animates gamma: every frame has a table of its own, which goes while others
+// still run.
+GST_START_TEST(tables_live_as_long_as_their_frames) {
+  Random random(__i__);
+  const auto script = std::make_shared<test::Script>();
+  script->work_delay_kib = 20;
+  const auto device = test::decorate(test::open_test_device(), script);
+  const Setting setting = small_setting(__i__ ? "RGBA" : "NV12", 3, 4);
+  Feeder feeder(device, setting, random);
+  Treatment treatment{test::Effect::none, test::bt709_limited, StripeLayout::rows, 3};
+  treatment.settings = stripe::ColorSettings{.lut = test::random_lut(random)};
+  for (int frame = 0; frame < 60; ++frame) {
+    treatment.settings->gamma = 1 + frame / 50.0;
+    if (frame % 20 == 19) treatment.settings->lut = test::random_lut(random);
+    fail_unless_empty(feeder.feed(test::direct, treatment));
+  }
+  fail_unless_empty(feeder.finish());
 }
 GST_END_TEST;
 
@@ -316,6 +344,7 @@ static Suite* engine_suite() {
   tcase_set_timeout(cases, 120);
   tcase_add_loop_test(cases, law_of_equality, 0, law_cases);
   tcase_add_loop_test(cases, every_format_both_ways, 0, test::format_count);
+  tcase_add_loop_test(cases, tables_live_as_long_as_their_frames, 0, 2);
   tcase_add_test(cases, frames_beyond_the_depth_are_refused);
   tcase_add_test(cases, bad_stripe_count_is_refused);
   tcase_add_test(cases, bad_shapes_and_options_are_refused);

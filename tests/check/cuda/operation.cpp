@@ -13,6 +13,7 @@
 #include "support/layouts.h"
 #include "support/library_main.h"
 
+using stripe::ColorSettings;
 using stripe::Operation;
 using test::Colors;
 using test::Effect;
@@ -129,6 +130,65 @@ GST_START_TEST(rows_beyond_the_bound_are_refused) {
 }
 GST_END_TEST;
 
+GST_START_TEST(settings_beyond_a_bound_are_refused) {
+  const auto refusal = [](const ColorSettings& settings, const char* format) -> std::string {
+    try {
+      test::operation_of(settings, test::format_named(format), test::bt709_full);
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const auto scaled = [](double factor, double offset) -> ColorSettings {
+    return {.matrix = {{{factor, 0, 0, offset}, {0, factor, 0, 0}, {0, 0, factor, 0}}}};
+  };
+  const auto says = [](const std::string& text, const char* word) {
+    return text.find(word) != std::string::npos;
+  };
+  for (const char* format : {"RGB", "NV12", "GRAY8"}) {
+    fail_unless_empty(refusal(scaled(20, 1), format));
+    fail_unless(says(refusal(scaled(2000, 0), format), "factors"));
+    fail_unless(says(refusal(scaled(1, 1e4), format), "offset"));
+    fail_unless(says(refusal(scaled(1, NAN), format), "offset"));
+    fail_unless(says(refusal({.contrast = 2.1}, format), "contrast"));
+    fail_unless(says(refusal({.hue = NAN}, format), "hue"));
+    fail_unless(says(refusal({.gamma = 0}, format), "gamma"));
+    fail_unless(says(refusal({.threshold = 1.5}, format), "threshold"));
+    // With steps behind it the matrix leads elsewhere, and is bounded all the same.
+    ColorSettings steps = scaled(2000, 0);
+    steps.gamma = 2;
+    fail_unless(says(refusal(steps, format), "factors"));
+    steps.matrix = scaled(20, 1).matrix;
+    fail_unless_empty(refusal(steps, format));
+  }
+  fail_unless_empty(refusal(scaled(63.9, 31), "RGB"));
+  fail_unless(says(refusal(scaled(64, 0), "RGB"), "factors"));
+}
+GST_END_TEST;
+
+// Neutral settings cost nothing, and what stays in its plane keeps its kernel.
+GST_START_TEST(kernels_are_the_simplest) {
+  using Kernel = Operation::Kernel;
+  const auto kernel = [](const char* format, const ColorSettings& settings) {
+    return test::operation_of(settings, test::format_named(format), test::bt601_limited).kernel;
+  };
+  const ColorSettings sepia{.effect = stripe::Effect::sepia};
+  const ColorSettings balance{.brightness = .1, .contrast = 1.2, .hue = .3, .saturation = 1.5};
+  for (const char* format : {"NV12", "I420"}) {
+    fail_unless(kernel(format, {}) == Kernel::copy);
+    fail_unless(kernel(format, balance) == Kernel::affine);
+    fail_unless(kernel(format, sepia) == Kernel::affine_blocks);
+    fail_unless(kernel(format, {.gamma = 2}) == Kernel::color_blocks);
+    fail_unless(kernel(format, {.gamma = 1.0000001}) == Kernel::color_blocks);
+  }
+  fail_unless(kernel("GRAY8", {.effect = stripe::Effect::swap_rb}) == Kernel::copy);
+  fail_unless(kernel("GRAY8", {.hue = .5, .saturation = 0}) == Kernel::copy);
+  fail_unless(kernel("GRAY8", sepia) == Kernel::affine);
+  fail_unless(kernel("RGBA", sepia) == Kernel::affine);
+  fail_unless(kernel("RGBA", {.threshold = 0}) == Kernel::color_blocks);
+}
+GST_END_TEST;
+
 GST_START_TEST(codes_round_half_up_and_saturate) {
   fail_unless_equals_int(stripe::affine_code(32767), 0);
   fail_unless_equals_int(stripe::affine_code(32768), 1);
@@ -176,6 +236,8 @@ static Suite* operation_suite() {
   tcase_add_test(cases, invert_mirrors_the_range);
   tcase_add_test(cases, gray_is_luma_and_neutral_chroma);
   tcase_add_test(cases, rows_beyond_the_bound_are_refused);
+  tcase_add_test(cases, settings_beyond_a_bound_are_refused);
+  tcase_add_test(cases, kernels_are_the_simplest);
   tcase_add_test(cases, codes_round_half_up_and_saturate);
   tcase_add_test(cases, rows_weigh_their_components);
   tcase_add_loop_test(cases, oracles_agree, 0, test::format_count);

@@ -27,6 +27,14 @@ constexpr Property properties[] = {{"backend", "GEnum", true, false},
                                    {"stripe-count", "guint", true, true},
                                    {"stripe-layout", "GEnum", true, true},
                                    {"effect", "GEnum", true, true},
+                                   {"matrix", "GstValueArray", true, true},
+                                   {"brightness", "gdouble", true, true},
+                                   {"contrast", "gdouble", true, true},
+                                   {"hue", "gdouble", true, true},
+                                   {"saturation", "gdouble", true, true},
+                                   {"gamma", "gdouble", true, true},
+                                   {"threshold", "gdouble", true, true},
+                                   {"lut-location", "gchararray", true, true},
                                    {"page-lock", "GEnum", true, false},
                                    {"max-pinned-bytes", "guint64", true, false},
                                    {"async-depth", "guint", true, false},
@@ -147,7 +155,7 @@ GST_START_TEST(enums_and_defaults) {
   const Ref<GstElement> element = untouched_element();
   expect_nicks(element.get(), "backend", "auto cuda host ");
   expect_nicks(element.get(), "stripe-layout", "rows columns tiles ");
-  expect_nicks(element.get(), "effect", "none invert gray ");
+  expect_nicks(element.get(), "effect", "none invert gray sepia swap-rb ");
   expect_nicks(element.get(), "page-lock", "auto register stage off ");
   expect_nicks(element.get(), "transfer-mode", "auto copy mapped ");
 }
@@ -160,7 +168,7 @@ GST_START_TEST(set_and_get_enums) {
     std::vector<const char*> nicks;
   } enums[] = {{"backend", {"cuda", "host", "auto"}},
                {"stripe-layout", {"columns", "tiles", "rows"}},
-               {"effect", {"invert", "gray", "none"}},
+               {"effect", {"invert", "gray", "sepia", "swap-rb", "none"}},
                {"page-lock", {"register", "stage", "off", "auto"}},
                {"transfer-mode", {"copy", "mapped", "auto"}}};
   for (const auto& entry : enums) {

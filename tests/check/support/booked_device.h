@@ -88,7 +88,7 @@ class BookedDevice final : public stripe::Device {
   std::unique_ptr<stripe::PageLock> page_lock(const std::byte* data, std::size_t size_bytes,
                                               bool read_only) override;
   std::byte* mapped_address(const std::byte*) const noexcept override { return nullptr; }
-  void prepare(const stripe::Operation&) override {}
+  void prepare(stripe::Operation&) override {}
 
  private:
   const bool needs_page_lock_;

@@ -277,7 +277,7 @@ class DecoratedDevice final : public stripe::Device {
     return address;
   }
 
-  void prepare(const stripe::Operation& operation) override { inner_->prepare(operation); }
+  void prepare(stripe::Operation& operation) override { inner_->prepare(operation); }
 
  private:
   const std::shared_ptr<stripe::Device> inner_;

@@ -19,8 +19,9 @@ std::string Feeder::feed(const Access& access, const Treatment& treatment) {
                                                 access, random_));
   TestFrame& frame = *flying_.back();
   frame.expect(treatment);
-  if (engine_->submit(frame.job(), treatment.parameters(*setting_.format)) != next_++)
-    return "tickets do not count up from 0";
+  stripe::FrameParameters parameters = treatment.parameters(*setting_.format);
+  if (treatment.settings) engine_->prepare(parameters.operation);
+  if (engine_->submit(frame.job(), parameters) != next_++) return "tickets do not count up from 0";
   if (access.input == stripe::HostAccess::staged) frame.overwrite_input(random_);
   return {};
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cuda/device.h"
+#include "support/color_oracle.h"
 #include "support/device_bytes.h"
 #include "support/guarded_image.h"
 #include "support/layouts.h"
@@ -50,6 +51,11 @@ class KernelTrial {
   std::string verdict(const Bytes& got, const Matrix& matrix);
   std::string verdict(const Bytes& got, Effect effect, const Colors& colors);
 
+  /// The same for settings: what the formula gives where they are affine, and within what double
+  /// precision gives in any case.
+  std::string verdict(const Bytes& got, const stripe::ColorSettings& settings,
+                      const Colors& colors);
+
  private:
   static Bytes block_of(const GuardedImage& image) {
     return {image.memory(), image.memory() + image.size_bytes()};
@@ -59,6 +65,7 @@ class KernelTrial {
     return sub_picture(picture, area_.x, area_.y, area_.width, area_.height);
   }
   std::string compare(const Bytes& got) const;
+  std::string compare(const Bytes& got, const Bytes& least, const Bytes& greatest) const;
 
   const Format& format_;
   GuardedImage input_, output_;

@@ -61,7 +61,13 @@ inline stripe::Colorimetry colorimetry_of(const Colors& colors) {
 }
 
 inline stripe::Operation operation_of(Effect effect, const Format& format, const Colors& colors) {
-  return stripe::prepare_operation(effect_of(effect), layout_of(format), colorimetry_of(colors));
+  return stripe::prepare_operation({.effect = effect_of(effect)}, layout_of(format),
+                                   colorimetry_of(colors));
+}
+
+inline stripe::Operation operation_of(const stripe::ColorSettings& settings, const Format& format,
+                                      const Colors& colors) {
+  return stripe::prepare_operation(settings, layout_of(format), colorimetry_of(colors));
 }
 
 inline stripe::ConstImage image_of(const ConstPicture& picture) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "support/test_frame.h"
 
+#include "cuda/host_kernels.h"
 #include "support/layouts.h"
 
 namespace test {
@@ -32,7 +33,9 @@ GuardedImage make_image(stripe::Device& device, const stripe::FrameShape& shape,
 Access random_access(Random& random) { return {random.pick(accesses), random.pick(accesses)}; }
 
 stripe::FrameParameters Treatment::parameters(const Format& format) const {
-  return {layout, count, operation_of(effect, format, colors)};
+  return {
+      layout, count,
+      settings ? operation_of(*settings, format, colors) : operation_of(effect, format, colors)};
 }
 
 Treatment random_treatment(Random& random) {
@@ -52,7 +55,15 @@ TestFrame::TestFrame(stripe::Device& device, const stripe::FrameShape& shape, co
       expected_(format, shape.width, shape.height, {}, random) {}
 
 void TestFrame::expect(const Treatment& treatment) {
-  exact(treatment.effect, treatment.colors, input_.view(), expected_.picture());
+  const Picture& expected = expected_.picture();
+  if (treatment.settings)
+    stripe::run_on_host(treatment.parameters(*expected.format).operation,
+                        {layout_of(*expected.format),
+                         image_of(input_.view()),
+                         image_of(expected),
+                         {0, 0, expected.width, expected.height}});
+  else
+    exact(treatment.effect, treatment.colors, input_.view(), expected);
   output_.spoil(expected_.view());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "cuda/engine.h"
@@ -29,7 +30,9 @@ struct Treatment {
   Colors colors = bt709_limited;
   stripe::StripeLayout layout = stripe::StripeLayout::rows;
   int count = 1;
+  std::optional<stripe::ColorSettings> settings = std::nullopt;  ///< instead of the effect
 
+  /// The operation is not prepared for a device.
   stripe::FrameParameters parameters(const Format& format) const;
 };
 
@@ -43,7 +46,8 @@ class TestFrame {
   TestFrame(stripe::Device& device, const stripe::FrameShape& shape, const Format& format,
             const Access& access, Random& random);
 
-  /// Works out the output and fills the real one with something else.
+  /// Works out the output and fills the real one with something else. What settings come to is
+  /// another test's concern: here it is what the CPU makes of the whole picture at once.
   void expect(const Treatment& treatment);
 
   stripe::FrameJob job() const;

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "gst/lut_location.h"
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "cuda/cube_file.h"
+#include "gst/color.h"
+#include "gst/debug.h"
+#include "gst/element_state.h"
+#include "gst/messages.h"
+
+namespace gst_stripe {
+
+namespace {
+
+using State = GstCudaStripeTransform::State;
+using LutRef = std::shared_ptr<const stripe::Lut>;
+
+// One value of the property, and which change of it that was.
+struct Wish {
+  std::string location;
+  std::uint64_t number;
+};
+
+LutRef read_lut(const std::string& location) {
+  return location.empty() ? nullptr : stripe::read_cube_file(location);
+}
+
+// The caller holds the state's mutex.
+bool is_open(const LutProgress& progress, const Wish& wish) {
+  return progress.wanted == wish.number && progress.done != wish.number;
+}
+
+// A newer wish leaves a LUT unused, though it may come to be in use until that one is carried out.
+void put_in_place(State& state, const Wish& wish, LutRef lut) {
+  const std::lock_guard changing(state.color_mutex);
+  stripe::ColorSettings color;
+  {
+    const std::lock_guard lock(state.mutex);
+    if (!is_open(state.lut, wish)) return;
+    color = state.settings.color;
+  }
+  color.lut = std::move(lut);
+  use_color(state, std::move(color));
+  const std::lock_guard lock(state.mutex);
+  state.lut.in_use = wish.location;
+  state.lut.done = wish.number;
+}
+
+// False where a newer wish makes that of no account.
+bool give_up(State& state, const Wish& wish) {
+  const std::lock_guard lock(state.mutex);
+  if (!is_open(state.lut, wish)) return false;
+  state.settings.lut_location = state.lut.in_use;
+  state.lut.done = wish.number;
+  return true;
+}
+
+void carry_out(GstElement* element, const Wish& wish) {
+  State& state = state_of(element);
+  try {
+    put_in_place(state, wish, read_lut(wish.location));
+    GST_INFO_OBJECT(element, "LUT is now '%s'", wish.location.c_str());
+  } catch (const std::exception& error) {
+    if (!give_up(state, wish)) return;
+    post_lut_kept(element, error);
+    g_object_notify(G_OBJECT(element), "lut-location");
+  }
+}
+
+// Nothing where all is done, or none is to see it; the thread ends then.
+std::optional<Wish> next_wish(State& state) {
+  const std::lock_guard lock(state.mutex);
+  if (state.session && state.lut.done != state.lut.wanted)
+    return Wish{state.settings.lut_location, state.lut.wanted};
+  state.lut.is_loading = false;
+  return std::nullopt;
+}
+
+void load(GstElement* element, gpointer) noexcept {
+  while (const std::optional<Wish> wish = next_wish(state_of(element))) carry_out(element, *wish);
+}
+
+Wish take_wish(State& state, const char* location) {
+  const std::lock_guard lock(state.mutex);
+  state.settings.lut_location = location;
+  return {location, ++state.lut.wanted};
+}
+
+Wish current_wish(State& state) {
+  const std::lock_guard lock(state.mutex);
+  return {state.settings.lut_location, state.lut.wanted};
+}
+
+}  // namespace
+
+void set_lut_location(GstElement* element, const char* location) {
+  const Wish wish = take_wish(state_of(element), location ? location : "");
+  if (wish.location.empty())
+    carry_out(element, wish);
+  else
+    load_changed_lut(element);
+}
+
+bool load_lut_at_start(GstElement* element) {
+  State& state = state_of(element);
+  const Wish wish = current_wish(state);
+  try {
+    LutRef lut = read_lut(wish.location);
+    const std::lock_guard changing(state.color_mutex);
+    const std::lock_guard lock(state.mutex);
+    std::swap(state.settings.color.lut, lut);
+    state.lut.in_use = wish.location;
+    state.lut.done = wish.number;
+    return true;
+  } catch (const std::exception& error) {
+    post_lut_error(element, error);
+    return false;
+  }
+}
+
+void load_changed_lut(GstElement* element) {
+  State& state = state_of(element);
+  {
+    const std::lock_guard lock(state.mutex);
+    if (!state.session || state.lut.is_loading || state.lut.done == state.lut.wanted) return;
+    state.lut.is_loading = true;
+  }
+  // It keeps the element while it is at work, which may go to NULL meanwhile.
+  gst_element_call_async(element, load, nullptr, nullptr);
+}
+
+void release_lut(GstElement* element) {
+  State& state = state_of(element);
+  LutRef lut;
+  const std::lock_guard changing(state.color_mutex);
+  const std::lock_guard lock(state.mutex);
+  std::swap(state.settings.color.lut, lut);
+}
+
+}  // namespace gst_stripe
