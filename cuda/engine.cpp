@@ -53,11 +53,13 @@ Engine::Engine(std::shared_ptr<Device> device, const FrameShape& shape,
     if (transfer_ == Transfer::copy) {
       slot.input.memory = device_->allocate(layout_.size_bytes);
       slot.output.memory = device_->allocate(layout_.size_bytes);
+      add(allocations_, 2);
     }
     for (int k = 0; k < options.stream_count; ++k)
       slot.streams.push_back({device_->create_event(), false});
   }
   for (int i = 0; i < options.stream_count; ++i) queues_.push_back(device_->create_queue());
+  add(allocations_, (slots_.size() + 1) * queues_.size());
 }
 
 Engine::~Engine() { drain_queues(); }
@@ -127,7 +129,10 @@ Image Engine::find_kernel_side(const Image& host, std::unique_ptr<DeviceMemory>&
     copied = mapped.planes[p].data == nullptr;
   }
   if (!copied) return mapped;
-  if (!memory) memory = device_->allocate(layout_.size_bytes);
+  if (!memory) {
+    memory = device_->allocate(layout_.size_bytes);
+    add(allocations_, 1);
+  }
   return view_of(layout_, memory->data());
 }
 
@@ -223,6 +228,7 @@ void Engine::finish_frame(Slot& slot) {
     // Stream by stream: the transfers on the others run meanwhile.
     for (std::size_t k = 0; k < slot.stripes.size(); ++k) {
       slot.streams[(slot.first_stream + k) % slot.streams.size()].done->wait();
+      add(waits_, 1);
       copy_staged_output(slot, slot.stripes[k]);
     }
     return;
@@ -239,6 +245,7 @@ void Engine::wait_for_streams(Slot& slot) {
     const std::size_t last = slot.first_stream + slot.stripes.size() - 1;
     const std::size_t stream = (last + slot.streams.size() - i) % slot.streams.size();
     const Waited one = slot.streams[stream].done->wait(plan);
+    add(waits_, 1);
     if (i == 0) waited = one;
     waited.was_late &= one.was_late;
   }
@@ -259,6 +266,7 @@ Image Engine::hold_staging(PinnedBlock& block, std::unique_ptr<CopyPool>& pool) 
   if (!pool) pool = std::make_unique<CopyPool>(CopyPool::useful_helpers());
   if (!block) {
     block = device_->allocate_pinned(layout_.size_bytes);
+    add(allocations_, 1);
     staging_block_bytes_.fetch_add(block.size_bytes(), std::memory_order_relaxed);
   }
   return view_of(layout_, block.data());
@@ -302,6 +310,7 @@ void Engine::throw_if_failed() {
 void Engine::drain_queues() noexcept {
   for (const auto& queue : queues_) {
     try {
+      add(waits_, 1);
       queue->synchronize();
     } catch (const std::exception&) {
       // A device that can't even finish runs nothing any more; the first cause is what users need.
@@ -316,7 +325,9 @@ EngineCounters Engine::counters() const noexcept {
           bytes_downloaded_.load(std::memory_order_relaxed),
           staged_bytes_.load(std::memory_order_relaxed),
           staging_block_bytes_.load(std::memory_order_relaxed),
-          stripes_per_frame_.load(std::memory_order_relaxed)};
+          stripes_per_frame_.load(std::memory_order_relaxed),
+          allocations_.load(std::memory_order_relaxed),
+          waits_.load(std::memory_order_relaxed)};
 }
 
 }  // namespace stripe

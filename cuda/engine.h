@@ -82,6 +82,8 @@ struct EngineCounters {
   std::uint64_t staged_bytes = 0;       ///< copied on the CPU, both ways
   std::size_t staging_block_bytes = 0;  ///< page-locked, held now
   int stripes_per_frame = 0;            ///< of the last frame
+  std::uint64_t allocations = 0;        ///< memory, streams, events and stamps that were made
+  std::uint64_t waits = 0;              ///< calls that came back only when the device was done
 };
 
 /// Frames in, tickets out: cuts each frame into stripes and runs upload, kernel and download of
@@ -174,6 +176,8 @@ class Engine {
   std::atomic<std::uint64_t> staged_bytes_{0};
   std::atomic<std::size_t> staging_block_bytes_{0};
   std::atomic<int> stripes_per_frame_{0};
+  std::atomic<std::uint64_t> allocations_{0};
+  std::atomic<std::uint64_t> waits_{0};
 
   // Made when a frame is first staged: one for the submitting thread, one for the waiting one.
   std::unique_ptr<CopyPool> input_pool_;

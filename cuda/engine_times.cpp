@@ -36,7 +36,10 @@ Time error_of(const FrameTimes& times, const std::vector<std::array<Time, 4>>& s
 }  // namespace
 
 std::unique_ptr<Engine::Record> Engine::begin_record() {
-  if (!clock_) clock_ = device_->create_clock();
+  if (!clock_) {
+    clock_ = device_->create_clock();
+    allocations_.fetch_add(1, std::memory_order_relaxed);
+  }
   std::unique_ptr<Record> record;
   {
     const std::lock_guard lock(records_mutex_);
@@ -49,6 +52,7 @@ std::unique_ptr<Engine::Record> Engine::begin_record() {
   while (record->stamps.size() < stripes_.size()) {
     Record::Stamps stamps;
     for (std::unique_ptr<Stamp>& stamp : stamps.at) stamp = device_->create_stamp();
+    allocations_.fetch_add(stamps.at.size(), std::memory_order_relaxed);
     record->stamps.push_back(std::move(stamps));
   }
   record->times = {};

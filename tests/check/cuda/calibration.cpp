@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// What is tried where the user leaves something open, what is chosen, and when nothing is tried.
+
+#include "cuda/calibration.h"
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "support/layouts.h"
+#include "support/library_main.h"
+
+using stripe::Calibration;
+using stripe::Candidate;
+using stripe::Choice;
+using stripe::ChoiceRequest;
+using stripe::DeviceInfo;
+using stripe::Transfer;
+using stripe::TransferMode;
+
+namespace {
+
+constexpr std::size_t bytes_1080p = std::size_t{1920} * 1080 * 4;
+
+DeviceInfo a_gpu() { return {"cuda", "A GPU", false, 2}; }
+
+std::vector<Candidate> candidates(const ChoiceRequest& request,
+                                  std::size_t frame_bytes = bytes_1080p) {
+  return stripe::list_candidates(request, a_gpu(), frame_bytes);
+}
+
+ChoiceRequest request_of(int stripes, int depth, TransferMode mode) {
+  ChoiceRequest request;
+  request.stripe_count = stripes;
+  request.depth = depth;
+  request.transfer = mode;
+  return request;
+}
+
+bool has(const std::vector<Candidate>& list, Transfer transfer, int stripes) {
+  for (const Candidate& one : list)
+    if (one.transfer == transfer && one.stripe_count == stripes) return true;
+  return false;
+}
+
+/// Times by number, and how many of them are told.
+Calibration try_times(const std::vector<double>& times, std::size_t told) {
+  std::vector<Candidate> list;
+  for (std::size_t i = 0; i < times.size(); ++i)
+    list.push_back({i % 2 ? Transfer::mapped : Transfer::copy, static_cast<int>(i) + 1});
+  std::size_t next = 0;
+  return stripe::try_candidates({3, 99, Transfer::copy}, list,
+                                [&](const Candidate& one) -> std::optional<double> {
+                                  fail_unless_equals_int(one.stripe_count, next + 1);
+                                  if (next == told) return std::nullopt;
+                                  return times[next++];
+                                });
+}
+
+void expect_choice(const Calibration& it, int stripes, std::size_t tried) {
+  fail_unless_equals_int(it.choice.stripe_count, stripes);
+  fail_unless_equals_int(it.choice.stream_count, 3);
+  fail_unless_equals_uint64(it.tried.size(), tried);
+  fail_unless(!it.from_cache);
+  if (tried != 0) fail_unless((it.choice.transfer == Transfer::mapped) == (stripes % 2 == 0));
+}
+
+// --- what is tried
+
+GST_START_TEST(all_that_is_open_is_tried) {
+  for (const int depth : {1, 2, 3, 16}) {
+    const auto open = candidates(request_of(0, depth, TransferMode::automatic));
+    for (const int n : {1, 2, 3, 4, 6, 8, 12}) fail_unless(has(open, Transfer::copy, n));
+    fail_unless(has(open, Transfer::mapped, 1) && has(open, Transfer::mapped, 3));
+    fail_unless_equals_uint64(open.size(), 9);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(what_is_asked_for_is_not_tried_otherwise) {
+  for (const int depth : {1, 3}) {
+    for (const Candidate& one : candidates(request_of(0, depth, TransferMode::copy)))
+      fail_unless(one.transfer == Transfer::copy);
+    for (const Candidate& one : candidates(request_of(0, depth, TransferMode::mapped)))
+      fail_unless(one.transfer == Transfer::mapped);
+    const auto counted = candidates(request_of(5, depth, TransferMode::automatic));
+    fail_unless_equals_uint64(counted.size(), 2);
+    fail_unless(has(counted, Transfer::copy, 5) && has(counted, Transfer::mapped, 5));
+    fail_unless(candidates(request_of(5, depth, TransferMode::copy)).size() <= 1);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(nothing_is_tried_where_copies_gain_nothing) {
+  ChoiceRequest request = request_of(0, 1, TransferMode::automatic);
+  DeviceInfo shared = a_gpu();
+  shared.shares_memory = true;
+  fail_unless(stripe::list_candidates(request, shared, bytes_1080p).empty());
+  request.page_locked = false;
+  fail_unless(candidates(request).empty());
+}
+GST_END_TEST;
+
+// Copies of less than 170 KB don't use the link.
+GST_START_TEST(small_frames_are_not_cut_small) {
+  for (const Candidate& one : candidates(request_of(0, 1, TransferMode::automatic), 600'000))
+    fail_unless(one.stripe_count <= 3, "%d stripes", one.stripe_count);
+  const auto tiny = candidates(request_of(0, 1, TransferMode::automatic), 3);
+  fail_unless(has(tiny, Transfer::copy, 1) && has(tiny, Transfer::mapped, 1));
+  fail_unless_equals_uint64(tiny.size(), 2);
+}
+GST_END_TEST;
+
+// As measured on PCIe 5: stripes or mapped frames help a frame that is alone, and no others.
+GST_START_TEST(the_most_promising_comes_first) {
+  const auto alone = candidates(request_of(0, 1, TransferMode::copy));
+  fail_unless(alone.front().stripe_count >= 3 && alone.back().stripe_count == 1);
+  const auto first = candidates(request_of(0, 3, TransferMode::automatic)).front();
+  fail_unless(first.transfer == Transfer::copy && first.stripe_count == 1);
+  const auto two = candidates(request_of(0, 2, TransferMode::automatic), 4 * bytes_1080p).front();
+  fail_unless(two.transfer == Transfer::copy && two.stripe_count > 1);
+}
+GST_END_TEST;
+
+// --- what is chosen
+
+GST_START_TEST(the_fastest_is_chosen) {
+  expect_choice(try_times({100, 90, 80, 85}, 4), 3, 4);
+  expect_choice(try_times({100, 90, 80, 79.9}, 4), 4, 4);
+  expect_choice(try_times({100}, 1), 1, 1);
+}
+GST_END_TEST;
+
+// Two measurements of the same thing differ by so much: the guess is kept.
+GST_START_TEST(the_guess_is_kept_where_it_is_as_good) {
+  expect_choice(try_times({100, 99, 98.5}, 3), 1, 3);
+  expect_choice(try_times({100, 99, 97}, 3), 3, 3);
+}
+GST_END_TEST;
+
+GST_START_TEST(it_ends_where_the_time_is_up) {
+  expect_choice(try_times({100, 90, 10}, 2), 2, 2);
+  expect_choice(try_times({100, 90, 10}, 0), 99, 0);
+}
+GST_END_TEST;
+
+GST_START_TEST(what_fails_is_not_chosen) {
+  const double failed = std::numeric_limits<double>::infinity();
+  expect_choice(try_times({failed, 500, failed}, 3), 2, 3);
+  const Calibration none = try_times({failed, failed}, 2);
+  fail_unless_equals_int(none.choice.stripe_count, 99);
+}
+GST_END_TEST;
+
+// --- on a device
+
+stripe::FrameShape shape_of(const char* format, int width, int height) {
+  return {test::layout_of(test::format_named(format)), width, height, false};
+}
+
+GST_START_TEST(on_a_device) {
+  const auto device = test::open_test_device();
+  for (const int depth : {1, 3}) {
+    const ChoiceRequest request = request_of(0, depth, TransferMode::automatic);
+    // Another size for each, so that no other test has asked before.
+    const stripe::FrameShape shape = shape_of("RGBA", 640 + depth, 480);
+    const stripe::Time begin = stripe::now();
+    const Calibration first = stripe::calibrate(device, shape, request);
+    const stripe::Time spent = stripe::now() - begin;
+    g_print("%zu candidates in %.1f ms\n", first.tried.size(), static_cast<double>(spent) / 1e6);
+    fail_unless(!first.from_cache);
+    if (device->info().shares_memory) {
+      const Choice usual = stripe::choose(request, device->info());
+      fail_unless(first.tried.empty());
+      fail_unless_equals_int(first.choice.stripe_count, usual.stripe_count);
+      fail_unless(first.choice.transfer == usual.transfer);
+      continue;
+    }
+    fail_unless(!first.tried.empty());
+    fail_unless(has(first.tried, first.choice.transfer, first.choice.stripe_count));
+    for (const Candidate& one : first.tried) fail_unless(one.us > 0 && std::isfinite(one.us));
+    const Calibration again = stripe::calibrate(device, shape, request);
+    fail_unless(again.from_cache);
+    fail_unless_equals_uint64(again.tried.size(), first.tried.size());
+    fail_unless_equals_int(again.choice.stripe_count, first.choice.stripe_count);
+    fail_unless(again.choice.transfer == first.choice.transfer);
+    ChoiceRequest another = request;
+    another.depth = depth + 1;
+    fail_unless(!stripe::calibrate(device, shape, another).from_cache);
+  }
+}
+GST_END_TEST;
+
+GST_START_TEST(without_time_the_model_decides) {
+  const auto device = test::open_test_device();
+  const ChoiceRequest request = request_of(0, 1, TransferMode::automatic);
+  const Choice usual = stripe::choose(request, device->info());
+  for (const stripe::Time budget : {stripe::Time{0}, stripe::Time{1000}}) {
+    const Calibration it = stripe::calibrate(device, shape_of("RGBA", 1001, 501), request, budget);
+    fail_unless(it.tried.empty() && !it.from_cache);
+    fail_unless_equals_int(it.choice.stripe_count, usual.stripe_count);
+  }
+  // So large that page-locking it takes too long.
+  const Calibration large = stripe::calibrate(device, shape_of("RGBA", 16384, 16384), request);
+  fail_unless(large.tried.empty());
+}
+GST_END_TEST;
+
+Suite* calibration_suite() {
+  Suite* suite = suite_create("calibration");
+  TCase* cases = tcase_create("calibration");
+  suite_add_tcase(suite, cases);
+  tcase_add_test(cases, all_that_is_open_is_tried);
+  tcase_add_test(cases, what_is_asked_for_is_not_tried_otherwise);
+  tcase_add_test(cases, nothing_is_tried_where_copies_gain_nothing);
+  tcase_add_test(cases, small_frames_are_not_cut_small);
+  tcase_add_test(cases, the_most_promising_comes_first);
+  tcase_add_test(cases, the_fastest_is_chosen);
+  tcase_add_test(cases, the_guess_is_kept_where_it_is_as_good);
+  tcase_add_test(cases, it_ends_where_the_time_is_up);
+  tcase_add_test(cases, what_fails_is_not_chosen);
+  tcase_add_test(cases, on_a_device);
+  tcase_add_test(cases, without_time_the_model_decides);
+  return suite;
+}
+
+}  // namespace
+
+LIBRARY_CHECK_MAIN(calibration)

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// When a wait sleeps until, from a model of frames whose ends are known.
+
+#include "cuda/forecast.h"
+
+#include <algorithm>
+
+#include "support/library_main.h"
+#include "support/random.h"
+
+using stripe::Forecast;
+using stripe::Time;
+using stripe::Waited;
+using stripe::WaitPlan;
+using test::Random;
+
+namespace {
+
+constexpr Time us = 1'000;
+constexpr Time look = us;  // how soon a frame that is looked for is seen
+
+/// What a wait by a plan comes to for a frame that ends at `end`, on a machine whose sleeps are too
+/// long by `oversleep`.
+struct Outcome {
+  Time seen;
+  Time spun;
+  Waited waited;
+};
+
+Outcome wait_by(const WaitPlan& plan, Time begin, Time end, Time oversleep) {
+  if (plan.spin == 0) return {std::max(begin, end) + 40 * us, 0, {}};  // the driver's own
+  if (end <= begin) return {begin, 0, {true, false, 0}};
+  Time awake = begin;
+  Waited waited;
+  if (plan.sleep_until > begin) {
+    awake = plan.sleep_until + oversleep;
+    waited = {end <= awake, true, oversleep};
+    if (end <= awake) return {awake, 0, waited};
+  }
+  const Time spun = std::min(end - awake, plan.spin) + look;
+  const bool dozed = end - awake > plan.spin;
+  return {end + (dozed ? 15 * us : look), spun, waited};
+}
+
+/// Frames that take `length` each, one after another, by a forecast; the last `counted` of them are
+/// judged.
+struct Judgement {
+  Time most_late = 0;
+  Time sum_spun = 0;
+  int frames = 0;
+};
+
+template <typename Length, typename Oversleep>
+Judgement run(int warm_up, int counted, Length length, Oversleep oversleep) {
+  Forecast forecast;
+  Judgement judgement;
+  Time at = 1'000'000 * us;
+  for (int i = 0; i < warm_up + counted; ++i) {
+    const Time submitted = at;
+    const Time frame = length(i);
+    const WaitPlan plan = forecast.plan(submitted);
+    const Outcome outcome = wait_by(plan, submitted, submitted + frame, oversleep(i));
+    forecast.note(submitted, outcome.seen, outcome.waited);
+    at = outcome.seen;
+    if (i < warm_up) continue;
+    judgement.most_late = std::max(judgement.most_late, outcome.seen - (submitted + frame));
+    judgement.sum_spun += outcome.spun;
+    ++judgement.frames;
+  }
+  return judgement;
+}
+
+}  // namespace
+
+GST_START_TEST(nothing_is_planned_before_the_first_frame) {
+  const WaitPlan plan = Forecast().plan(5 * us);
+  fail_unless(plan.spin == 0 && plan.sleep_until == 0 && plan.doze == 0);
+}
+GST_END_TEST;
+
+GST_START_TEST(steady_frames_are_met_in_time) {
+  for (const Time length : {5 * us, 65 * us, 170 * us, 700 * us, 20'000 * us})
+    for (const Time oversleep : {0 * us, 5 * us}) {
+      const Judgement it = run(
+          40, 100, [&](int) { return length; }, [&](int) { return oversleep; });
+      fail_unless(it.most_late <= std::max(2 * look, oversleep), "%lld ns late for %lld ns",
+                  static_cast<long long>(it.most_late), static_cast<long long>(length));
+    }
+}
+GST_END_TEST;
+
+// Sleeps that end late by more than a frame's usual lead are learnt, not waited for in vain.
+GST_START_TEST(late_sleepers_wake_earlier) {
+  const Judgement it = run(
+      60, 200, [](int) { return 170 * us; }, [](int i) { return (15 + i % 4) * us; });
+  fail_unless(it.most_late <= 6 * us, "%lld ns late", static_cast<long long>(it.most_late));
+}
+GST_END_TEST;
+
+// It never wakes so late that frames wait for the wait: from any length to any other.
+GST_START_TEST(it_follows_what_changes) {
+  Random random(61);
+  for (int round = 0; round < 200; ++round) {
+    const Time before = random.between(20, 3000) * us;
+    const Time after = random.between(20, 3000) * us;
+    const Judgement it = run(
+        100, 50, [&](int i) { return i < 50 ? before : after; }, [](int) { return 7 * us; });
+    fail_unless(it.most_late <= 10 * us, "%lld ns late after %lld, then %lld",
+                static_cast<long long>(it.most_late), static_cast<long long>(before),
+                static_cast<long long>(after));
+  }
+}
+GST_END_TEST;
+
+// The rule of all waits: whatever frames do, none spins for more than 0.3 of what they take.
+GST_START_TEST(it_never_spins_for_long) {
+  Random random(62);
+  Forecast forecast;
+  Time at = 1'000 * us, longest = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const Time length =
+        random.one_in(20) ? random.between(1, 90'000) * us : random.between(100, 300) * us;
+    const Time submitted = at + (random.one_in(3) ? random.between(0, 500) * us : 0);
+    const WaitPlan plan = forecast.plan(submitted);
+    longest = std::max(longest, length + 1'000 * us);
+    fail_unless(plan.spin <= 3 * longest / 10 && plan.spin <= 51 * us);
+    fail_unless(plan.spin == 0 || plan.sleep_until >= at - longest);
+    const Outcome outcome =
+        wait_by(plan, submitted, submitted + length, random.between(0, 80) * us);
+    forecast.note(submitted, outcome.seen, outcome.waited);
+    at = outcome.seen;
+  }
+}
+GST_END_TEST;
+
+// Others in flight: a frame takes its time from when the one before was done.
+GST_START_TEST(frames_in_flight_follow_each_other) {
+  Forecast forecast;
+  constexpr Time length = 170 * us;
+  Time done = 10'000 * us;
+  for (int i = 0; i < 100; ++i) {
+    const Time submitted = done - 2 * length;
+    const WaitPlan plan = forecast.plan(submitted);
+    if (i > 20) {
+      fail_unless(plan.sleep_until <= done + length && plan.sleep_until >= done + length / 2);
+      fail_unless(plan.sleep_until + plan.spin >= done + length);
+    }
+    const Outcome outcome = wait_by(plan, done, done + length, 5 * us);
+    forecast.note(submitted, outcome.seen, outcome.waited);
+    done = outcome.seen;
+  }
+}
+GST_END_TEST;
+
+namespace {
+
+Suite* forecast_suite() {
+  Suite* suite = suite_create("forecast");
+  TCase* cases = tcase_create("forecast");
+  suite_add_tcase(suite, cases);
+  tcase_add_test(cases, nothing_is_planned_before_the_first_frame);
+  tcase_add_test(cases, steady_frames_are_met_in_time);
+  tcase_add_test(cases, late_sleepers_wake_earlier);
+  tcase_add_test(cases, it_follows_what_changes);
+  tcase_add_test(cases, it_never_spins_for_long);
+  tcase_add_test(cases, frames_in_flight_follow_each_other);
+  return suite;
+}
+
+}  // namespace
+
+LIBRARY_CHECK_MAIN(forecast)
