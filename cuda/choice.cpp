@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/choice.h"
 
+#include <algorithm>
+#include <initializer_list>
+
+#include "cuda/advice.h"
+
 namespace stripe {
 
 namespace {
@@ -21,6 +26,31 @@ int choose_stripe_count(const ChoiceRequest& request) {
   return request.depth == 1 ? stripes_of_a_single_frame : 1;
 }
 
+// What the model of list_candidates knows of a link: nothing but its order of magnitude is needed to
+// put candidates in an order.
+constexpr double link_bytes_a_us = 50e3;
+constexpr double issue_us = 7;             // of a stripe: two copies and a kernel
+constexpr double both_ways_factor = 1.05;  // two copies at once, of one alone
+constexpr double mapped_alone_factor = 1.32;
+constexpr double mapped_in_flight_factor = 1.2;
+
+// (n + 1) / n: the first stripe's upload and the last one's download overlap with nothing.
+double guess_alone_us(const Candidate& candidate, double one_way_us) {
+  const double n = candidate.stripe_count;
+  if (candidate.transfer == Transfer::mapped) return mapped_alone_factor * one_way_us + issue_us;
+  return (n + 1) / n * one_way_us + issue_us * n;
+}
+
+double guess_us(const Candidate& candidate, int depth, double one_way_us) {
+  if (depth == 1) return guess_alone_us(candidate, one_way_us);
+  const double n = candidate.stripe_count;
+  if (candidate.transfer == Transfer::mapped) return mapped_in_flight_factor * one_way_us + n;
+  // As many frames as there are in flight share what one takes, and some is lost between them.
+  constexpr double lost = 1.15;
+  return std::max(both_ways_factor * one_way_us + issue_us / 2 * (n - 1),
+                  lost * guess_alone_us(candidate, one_way_us) / depth);
+}
+
 std::string explain_transfer(const ChoiceRequest& request, const DeviceInfo& device) {
   if (!request.page_locked) return "copied, as pageable memory can only be";
   if (request.transfer == TransferMode::copy) return "copied, as asked for";
@@ -36,6 +66,37 @@ std::string explain_stripes(const ChoiceRequest& request) {
 }
 
 }  // namespace
+
+std::vector<Candidate> list_candidates(const ChoiceRequest& request, const DeviceInfo& device,
+                                       std::size_t frame_bytes) {
+  std::vector<Candidate> out;
+  if (!request.page_locked || device.shares_memory) return out;
+  const auto add = [&](Transfer transfer, std::initializer_list<int> counts) {
+    const TransferMode mode =
+        transfer == Transfer::copy ? TransferMode::copy : TransferMode::mapped;
+    if (request.transfer != TransferMode::automatic && request.transfer != mode) return;
+    for (const int n : counts) {
+      if (request.stripe_count != 0) {
+        out.push_back({transfer, request.stripe_count});
+        return;
+      }
+      if (n == 1 || frame_bytes / static_cast<std::size_t>(n) >= small_copy_bytes)
+        out.push_back({transfer, n});
+    }
+  };
+  add(Transfer::copy, {1, 2, 3, 4, 6, 8, 12});
+  add(Transfer::mapped, {1, 3});
+  const double one_way_us = static_cast<double>(frame_bytes) / link_bytes_a_us;
+  std::stable_sort(out.begin(), out.end(), [&](const Candidate& a, const Candidate& b) {
+    return guess_us(a, request.depth, one_way_us) < guess_us(b, request.depth, one_way_us);
+  });
+  return out;
+}
+
+// 0.35 ms a MB, as of a driver that clears and locks the pages one by one.
+Time page_lock_time(std::size_t size_bytes) noexcept {
+  return static_cast<Time>(0.35 * static_cast<double>(size_bytes));
+}
 
 Choice choose(const ChoiceRequest& request, const DeviceInfo& device) {
   return {request.stream_count != 0 ? request.stream_count : default_stream_count,

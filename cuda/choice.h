@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <vector>
 
 #include "cuda/device.h"
+#include "cuda/host_clock.h"
 
 namespace stripe {
 
@@ -32,7 +35,25 @@ struct Choice {
   Transfer transfer;
 };
 
-/// Decides what the user left open; what was asked for stays, but that pageable memory is copied
+/// A way to treat frames that may be the fastest.
+struct Candidate {
+  Transfer transfer;
+  int stripe_count;
+  double us = 0;  ///< a frame; 0: not measured
+};
+
+/// What is worth trying where the user left something open, the most promising first: by a model of
+/// what copies, their issue and kernels over the link take. One or none where there is nothing to
+/// find out.
+///
+/// Thread:  any, a pure function.
+std::vector<Candidate> list_candidates(const ChoiceRequest& request, const DeviceInfo& device,
+                                       std::size_t frame_bytes);
+
+/// How long it takes to allocate page-locked memory, about.
+Time page_lock_time(std::size_t size_bytes) noexcept;
+
+/// Decides what the user left open, without a measurement; what was asked for stays, but that pageable memory is copied
 /// even where mapped was asked for.
 ///
 /// Thread:  any, a pure function.

@@ -95,16 +95,16 @@ std::string text_of(const std::string& path) {
   std::string text;
   bool is_whole = true;
   while (const std::size_t count = file.read_some(chunk.data(), chunk.size())) {
-    const std::size_t size = text.size() + count;
-    is_whole = size <= expected;
+    is_whole = text.size() + count <= expected;
     if (!is_whole) break;
-    // Never far beyond what was read: the rest may be a hole.
-    if (size > text.capacity()) text.reserve(std::min(2 * size, expected));
+    // Memory grows with what was read, and isn't reserved: the rest may be a hole.
     text.append(chunk.data(), count);
     if (std::memchr(chunk.data(), 0, count)) return text;
   }
   if (!is_whole || text.size() < expected || !is_unchanged(before, file.status()))
-    fail(path, "changed while it was read; choose it again when it is written");
+    fail(path,
+         "changed while it was read, or isn't as long as it says; write it to another name "
+         "and rename that");
   return text;
 }
 

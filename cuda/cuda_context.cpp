@@ -41,6 +41,14 @@ const DriverFunctions& driver_functions() {
   return driver;
 }
 
+// The runtime answers for memory that CUDA does not know; the driver calls that an error.
+bool get_host_attributes(const void* address, cudaPointerAttributes& attributes) noexcept {
+  if (cudaPointerGetAttributes(&attributes, address) == cudaSuccess)
+    return attributes.type == cudaMemoryTypeHost;
+  cudaGetLastError();  // sticks until it is asked for
+  return false;
+}
+
 }  // namespace
 
 CudaContextScope::CudaContextScope(int device_id) {
@@ -63,13 +71,8 @@ void CudaContextScope::restore() noexcept {
 }
 
 CudaHostRange find_cuda_host_range(const void* address) noexcept {
-  // The runtime answers for memory that CUDA does not know; the driver calls that an error.
   cudaPointerAttributes attributes;
-  if (cudaPointerGetAttributes(&attributes, address) != cudaSuccess) {
-    cudaGetLastError();
-    return {};
-  }
-  if (attributes.type != cudaMemoryTypeHost) return {};
+  if (!get_host_attributes(address, attributes)) return {};
   const DriverFunctions& driver = driver_functions();
   const auto pointer = reinterpret_cast<CUdeviceptr>(address);
   CUdeviceptr begin = 0;
@@ -80,6 +83,11 @@ CudaHostRange find_cuda_host_range(const void* address) noexcept {
           CUDA_SUCCESS)
     return {};
   return {reinterpret_cast<const void*>(begin), size_bytes};
+}
+
+void* find_cuda_device_address(const void* host) noexcept {
+  cudaPointerAttributes attributes;
+  return get_host_attributes(host, attributes) ? attributes.devicePointer : nullptr;
 }
 
 }  // namespace stripe

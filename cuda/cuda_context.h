@@ -50,4 +50,7 @@ struct CudaHostRange {
 /// Asks the driver. A device must be current.
 CudaHostRange find_cuda_host_range(const void* address) noexcept;
 
+/// Where kernels of the current device find page-locked host memory; NULL where they can't reach it.
+void* find_cuda_device_address(const void* host) noexcept;
+
 }  // namespace stripe

@@ -5,11 +5,13 @@
 
 #include <string>
 
+#include "cuda/copy_job.h"
 #include "cuda/cuda_clock.h"
 #include "cuda/cuda_context.h"
 #include "cuda/cuda_error.h"
 #include "cuda/cuda_kernels.h"
 #include "cuda/cuda_pinned.h"
+#include "cuda/cuda_wait.h"
 #include "cuda/table_pool.h"
 
 namespace stripe {
@@ -48,9 +50,9 @@ class CudaEvent final : public Event {
     with_cuda_device(device_id_, [this] { STRIPE_CUDA_WARN(cudaEventDestroy(event_)); });
   }
 
-  void wait() override {
+  Waited wait(const WaitPlan& plan) override {
     const CudaContextScope scope(device_id_);
-    STRIPE_CUDA_CHECK(cudaEventSynchronize(event_));
+    return wait_for_event(event_, plan);
   }
 
   cudaEvent_t get() const noexcept { return event_; }
@@ -59,11 +61,6 @@ class CudaEvent final : public Event {
   const int device_id_;
   cudaEvent_t event_ = nullptr;
 };
-
-bool is_contiguous(const CopyJob& job) {
-  const auto row_bytes = static_cast<std::ptrdiff_t>(job.row_bytes);
-  return job.rows == 1 || (job.to_pitch_bytes == row_bytes && job.from_pitch_bytes == row_bytes);
-}
 
 class CudaQueue final : public Queue {
  public:
@@ -180,7 +177,7 @@ class CudaPageLock final : public PageLock {
 DeviceInfo describe(int id) {
   cudaDeviceProp properties;
   STRIPE_CUDA_CHECK(cudaGetDeviceProperties(&properties, id));
-  return {"cuda", properties.name, properties.integrated != 0, properties.asyncEngineCount};
+  return {"cuda", properties.name, properties.integrated != 0, properties.asyncEngineCount, id};
 }
 
 class CudaDevice final : public Device {
@@ -229,12 +226,8 @@ class CudaDevice final : public Device {
   std::byte* mapped_address(const std::byte* host) const noexcept override {
     try {
       const CudaContextScope scope(id_);
-      // Asked first, as a refusal below counts as an error with whoever watches the driver.
-      if (find_cuda_host_range(host).size_bytes == 0) return nullptr;
-      void* address = nullptr;
-      if (cudaHostGetDevicePointer(&address, const_cast<std::byte*>(host), 0) == cudaSuccess)
-        return static_cast<std::byte*>(address);
-      cudaGetLastError();  // sticks until it is asked for
+      // Not cudaHostGetDevicePointer: with whoever watches the driver its refusal counts as an error.
+      return static_cast<std::byte*>(find_cuda_device_address(host));
     } catch (const DeviceError&) {
     }
     return nullptr;

@@ -22,6 +22,24 @@ class DeviceMemory {
   virtual std::byte* data() const noexcept = 0;
 };
 
+/// How to wait for something that is expected at about a certain time: sleep until shortly before,
+/// look again and again for a while, then doze, looking now and then, and only after that have the
+/// driver wake the thread.
+///
+/// Units:   nanoseconds, on the host's clock; zeros where nothing is known.
+struct WaitPlan {
+  Time sleep_until = 0;
+  Time spin = 0;  ///< how long at most, after waking
+  Time doze = 0;  ///< how long at most, after that
+};
+
+/// What became of a plan.
+struct Waited {
+  bool was_late = false;  ///< it had passed before anybody looked
+  bool slept = false;
+  Time overslept = 0;  ///< how long after the planned time the thread woke
+};
+
 /// A point in a queue's work that the CPU can wait for.
 ///
 /// Owner:   the caller; an event may go while a queue still has to pass its mark.
@@ -31,9 +49,10 @@ class Event {
   virtual ~Event() = default;
 
   /// Returns once everything before the last Queue::record of this event is done; at once if it
-  /// was never recorded. Does not spin.
+  /// was never recorded. Spins for no longer than `plan` says; a device whose own wait wakes in
+  /// time has no use for it.
   /// Errors:  throws DeviceError; it may name a failure of any work queued earlier.
-  virtual void wait() = 0;
+  virtual Waited wait(const WaitPlan& plan = {}) = 0;
 };
 
 /// A point in a queue's work whose time is taken when the queue passes it.
@@ -143,6 +162,7 @@ struct DeviceInfo {
   std::string name;            ///< for CUDA the product's name
   bool shares_memory = false;  ///< the CPU's memory is its own: copying there gains nothing
   int copy_engines = 0;        ///< copies that run beside each other and beside kernels
+  int id = 0;                  ///< which of the backend's devices
 };
 
 /// A device and what it offers: memory, in-order queues, events, kernels.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cuda/engine.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
+#include "cuda/copy_job.h"
 #include "cuda/engine_slot.h"
 
 namespace stripe {
@@ -100,7 +102,8 @@ void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters&
   }
   for (std::size_t i = 0; i < queues_.size(); ++i)
     if (slot.streams[i].used) queues_[i]->record(*slot.streams[i].done);
-  if (slot.record) slot.record->times.submit.end = now();
+  slot.submitted = now();
+  if (slot.record) slot.record->times.submit.end = slot.submitted;
 }
 
 // Where both sides lie for this frame.
@@ -138,14 +141,12 @@ void Engine::start_stripe(Slot& slot, std::size_t number, Queue& queue) {
   // Stripe by stripe: the transfer of the one before runs meanwhile.
   if (slot.job.input_access == HostAccess::staged) stage_input(slot, stripe);
   stamp(0);
-  if (in.copied)
-    copy_stripe(queue, in.kernel, in.host, stripe, CopyDirection::upload, bytes_uploaded_);
+  if (in.copied) upload(queue, slot, stripe);
   stamp(1);
   queue.launch(slot.operation,
                {shape_.layout, as_const(in.kernel), out.kernel, stripe, !in.copied || !out.copied});
   stamp(2);
-  if (out.copied)
-    copy_stripe(queue, out.host, out.kernel, stripe, CopyDirection::download, bytes_downloaded_);
+  if (out.copied) download(queue, slot, stripe);
   stamp(3);
 }
 
@@ -169,15 +170,36 @@ void Engine::stage_input(Slot& slot, const Rect& stripe) {
           slot);
 }
 
-void Engine::copy_stripe(Queue& queue, const Image& to, const Image& from, const Rect& stripe,
-                         CopyDirection direction, std::atomic<std::uint64_t>& counter) {
+void Engine::upload(Queue& queue, const Slot& slot, const Rect& stripe) {
+  const bool one_memory =
+      slot.job.input_is_one_memory || slot.job.input_access == HostAccess::staged;
+  add(bytes_uploaded_, copy_stripe(queue, slot.input.kernel, slot.input.host, stripe,
+                                   CopyDirection::upload, one_memory));
+}
+
+void Engine::download(Queue& queue, const Slot& slot, const Rect& stripe) {
+  const bool one_memory =
+      slot.job.output_is_one_memory || slot.job.output_access == HostAccess::staged;
+  add(bytes_downloaded_, copy_stripe(queue, slot.output.host, slot.output.kernel, stripe,
+                                     CopyDirection::download, one_memory));
+}
+
+// Copies all planes, those that lie behind each other at once. Returns how many bytes.
+std::uint64_t Engine::copy_stripe(Queue& queue, const Image& to, const Image& from,
+                                  const Rect& stripe, CopyDirection direction, bool one_memory) {
   const ConstImage source = as_const(from);
+  std::uint64_t bytes = 0;
+  std::optional<CopyJob> copy;
   for (int p = 0; p < shape_.layout.plane_count; ++p) {
-    const CopyJob job =
+    const CopyJob plane =
         copy_area(to.planes[p], source.planes[p], plane_area(shape_.layout, p, stripe), direction);
-    queue.copy(job);
-    add(counter, size_of(job));
+    bytes += size_of(plane);
+    if (copy && one_memory && join(*copy, plane)) continue;
+    if (copy) queue.copy(*copy);
+    copy = plane;
   }
+  queue.copy(*copy);
+  return bytes;
 }
 
 void Engine::wait(Ticket ticket) {
@@ -205,8 +227,22 @@ void Engine::finish_frame(Slot& slot) {
     }
     return;
   }
-  for (Slot::Stream& stream : slot.streams)
-    if (stream.used) stream.done->wait();
+  wait_for_streams(slot);
+}
+
+// Stream by stripe: that of the last stripe is likely to be the last, and is slept for.
+void Engine::wait_for_streams(Slot& slot) {
+  const WaitPlan plan = forecast_.plan(slot.submitted);
+  const std::size_t used = std::min(slot.stripes.size(), slot.streams.size());
+  Waited waited;
+  for (std::size_t i = 0; i < used; ++i) {
+    const std::size_t last = slot.first_stream + slot.stripes.size() - 1;
+    const std::size_t stream = (last + slot.streams.size() - i) % slot.streams.size();
+    const Waited one = slot.streams[stream].done->wait(plan);
+    if (i == 0) waited = one;
+    waited.was_late &= one.was_late;
+  }
+  forecast_.note(slot.submitted, now(), waited);
 }
 
 void Engine::copy_staged_output(Slot& slot, const Rect& stripe) {

@@ -15,6 +15,7 @@
 #include "cuda/choice.h"
 #include "cuda/copy_pool.h"
 #include "cuda/device.h"
+#include "cuda/forecast.h"
 #include "cuda/frame_layout.h"
 #include "cuda/frame_times.h"
 #include "cuda/image.h"
@@ -65,6 +66,8 @@ struct FrameJob {
   HostAccess input_access;
   Image output;
   HostAccess output_access;
+  bool input_is_one_memory = false;  ///< one allocation or registration holds all its planes
+  bool output_is_one_memory = false;
 };
 
 /// Names a submitted frame. Tickets count up from 0.
@@ -137,9 +140,12 @@ class Engine {
   void keep_unused(std::unique_ptr<Record> record);
   void stage(CopyPool& pool, const CopyJob& job, Slot& slot);
   void stage_input(Slot& slot, const Rect& stripe);
-  void copy_stripe(Queue& queue, const Image& to, const Image& from, const Rect& stripe,
-                   CopyDirection direction, std::atomic<std::uint64_t>& counter);
+  void upload(Queue& queue, const Slot& slot, const Rect& stripe);
+  void download(Queue& queue, const Slot& slot, const Rect& stripe);
+  std::uint64_t copy_stripe(Queue& queue, const Image& to, const Image& from, const Rect& stripe,
+                            CopyDirection direction, bool one_memory);
   void finish_frame(Slot& slot);
+  void wait_for_streams(Slot& slot);
   void copy_staged_output(Slot& slot, const Rect& stripe);
   Image hold_staging(PinnedBlock& block, std::unique_ptr<CopyPool>& pool);
   void update_plan(const FrameParameters& parameters);
@@ -172,6 +178,8 @@ class Engine {
   // Made when a frame is first staged: one for the submitting thread, one for the waiting one.
   std::unique_ptr<CopyPool> input_pool_;
   std::unique_ptr<CopyPool> output_pool_;
+
+  Forecast forecast_;  // the waiting thread's
 
   // Made when a frame is first timed, and kept for the next ones.
   std::unique_ptr<DeviceClock> clock_;

@@ -36,6 +36,7 @@ struct Engine::Slot {
   std::vector<Rect> stripes;
   std::unique_ptr<Record> record;  // where the frame is timed
   std::size_t first_stream = 0;
+  Time submitted = 0;
   FrameJob job{};
   Operation operation;  // its tables live until the slot's next frame
   std::atomic<bool> busy{false};

@@ -6,13 +6,13 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <deque>
 #include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
 #include <type_traits>
 #include <variant>
+#include <vector>
 
 #include "cuda/host_kernels.h"
 
@@ -72,7 +72,10 @@ class Marks {
 
 class HostEvent final : public Event {
  public:
-  void wait() override { marks_->wait(); }
+  Waited wait(const WaitPlan&) override {
+    marks_->wait();
+    return {};
+  }
   const std::shared_ptr<Marks>& marks() const noexcept { return marks_; }
 
  private:
@@ -131,7 +134,7 @@ class HostQueue final : public Queue {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
     }
-    changed_.notify_all();
+    more_.notify_one();
     worker_.join();
   }
 
@@ -156,7 +159,7 @@ class HostQueue final : public Queue {
 
   void synchronize() override {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [this] { return commands_.empty() && !busy_; });
+    idle_.wait(lock, [this] { return commands_.empty() && !busy_; });
   }
 
  private:
@@ -165,29 +168,33 @@ class HostQueue final : public Queue {
       const std::lock_guard lock(mutex_);
       commands_.push_back(std::move(command));
     }
-    changed_.notify_all();
+    more_.notify_one();
   }
 
+  // Takes all that is queued at once. Both vectors keep their memory, so that frames in the steady
+  // state allocate nothing here.
   void work() {
     pthread_setname_np(pthread_self(), "stripe-queue");
+    std::vector<Command> taken;
     std::unique_lock lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [this] { return stopping_ || !commands_.empty(); });
+      more_.wait(lock, [this] { return stopping_ || !commands_.empty(); });
       if (commands_.empty()) return;  // only then: what is queued is done first
-      const Command command = std::move(commands_.front());
-      commands_.pop_front();
+      taken.swap(commands_);
       busy_ = true;
       lock.unlock();
-      std::visit([](const auto& c) { run(c); }, command);
+      for (const Command& command : taken) std::visit([](const auto& c) { run(c); }, command);
+      taken.clear();
       lock.lock();
       busy_ = false;
-      if (commands_.empty()) changed_.notify_all();
+      if (commands_.empty()) idle_.notify_all();
     }
   }
 
-  std::mutex mutex_;  // guards all below; a leaf
-  std::condition_variable changed_;
-  std::deque<Command> commands_;
+  std::mutex mutex_;              // guards all below; a leaf
+  std::condition_variable more_;  // the worker's
+  std::condition_variable idle_;
+  std::vector<Command> commands_;
   bool busy_ = false;
   bool stopping_ = false;
   std::thread worker_;  // last: it uses the others

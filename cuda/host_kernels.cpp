@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "cuda/group_jobs.h"
+#include "cuda/host_affine.h"
+#include "cuda/plane_jobs.h"
 
 namespace stripe {
 
@@ -19,77 +21,14 @@ void copy_stripe(const KernelJob& job) noexcept {
   }
 }
 
-// A row of each component of a group, and of the extra one behind the three of a packed pixel.
-struct RowPointers {
-  const unsigned char* from[max_components];
-  unsigned char* to[max_components];
-};
-
-RowPointers row_pointers(const GroupJob& job, int y) noexcept {
-  RowPointers row{};
-  const int begin = job.group.first_component;
-  const int end = job.group.component_count == 3 ? job.layout.component_count()
-                                                 : begin + job.group.component_count;
-  for (int c = begin; c < end; ++c) {
-    const Component& component = job.layout.components[c];
-    const auto& from = job.input[component.plane];
-    const auto& to = job.output[component.plane];
-    row.from[c] = from.data + sample_offset(component, from.pitch_bytes, job.group.x, y);
-    row.to[c] = to.data + sample_offset(component, to.pitch_bytes, job.group.x, y);
-  }
-  return row;
-}
-
-// The loops below know their step when compiled, and hold the matrix in registers: bytes may alias
-// everything, and a reference to it would be read again after each store.
-template <int step>
-void run_three(const Affine affine, const RowPointers row, int width) noexcept {
-  for (int x = 0; x < width * step; x += step) {
-    const int a = row.from[0][x], b = row.from[1][x], c = row.from[2][x];
-    row.to[0][x] = affine_row(affine, 0, a, b, c);
-    row.to[1][x] = affine_row(affine, 1, a, b, c);
-    row.to[2][x] = affine_row(affine, 2, a, b, c);
-    if (row.to[3]) row.to[3][x] = row.from[3][x];
-  }
-}
-
-template <int step>
-void run_chroma(const Affine affine, const RowPointers row, int width) noexcept {
-  for (int x = 0; x < width * step; x += step) {
-    const int u = row.from[1][x], v = row.from[2][x];
-    row.to[1][x] = affine_row(affine, 1, 0, u, v);
-    row.to[2][x] = affine_row(affine, 2, 0, u, v);
-  }
-}
-
-void run_luma(const Affine affine, const RowPointers row, int width) noexcept {
-  for (int x = 0; x < width; ++x) row.to[0][x] = affine_diagonal(affine, 0, row.from[0][x]);
-}
-
-using RunRow = void (*)(Affine, RowPointers, int);
-
-// What runs a row of the group, nullptr where no loop was made for its layout.
-RunRow find_run_row(const GroupJob& job) noexcept {
-  const int step = job.layout.components[job.group.first_component].step_bytes;
-  const int count = job.group.component_count;
-  if (count == 1 && step == 1) return run_luma;
-  if (count == 2 && step == 1) return run_chroma<1>;
-  if (count == 2 && step == 2) return run_chroma<2>;
-  if (count == 3 && step == 3) return run_three<3>;
-  if (count == 3 && step == 4) return run_three<4>;
-  return nullptr;
-}
-
-void run_affine(const Affine& affine, const GroupJob& job) noexcept {
-  const SampleGroup& group = job.group;
-  const RunRow run_row = find_run_row(job);
-  for (int y = group.y; y < group.y + group.height; ++y) {
-    if (run_row) {
-      run_row(affine, row_pointers(job, y), group.width);
-      continue;
-    }
-    for (int x = group.x; x < group.x + group.width; ++x) affine_sample(affine, job, x, y);
-  }
+void run_affine(const Operation& operation, const KernelJob& job) noexcept {
+  const PlaneJobs planes = make_plane_jobs(operation, job);
+  for (int i = 0; i < planes.count; ++i)
+    run_plane_on_host(planes.jobs[static_cast<std::size_t>(i)]);
+  if (planes.count != 0) return;
+  const GroupJobs groups = make_group_jobs(job);
+  for (int i = 0; i < groups.count; ++i)
+    run_group_on_host(operation.affine, groups.jobs[static_cast<std::size_t>(i)]);
 }
 
 template <typename Visit>
@@ -122,11 +61,9 @@ void run_on_host(const Operation& operation, const KernelJob& job) noexcept {
     case Operation::Kernel::copy:
       copy_stripe(job);
       return;
-    case Operation::Kernel::affine: {
-      const GroupJobs groups = make_group_jobs(job);
-      for (int i = 0; i < groups.count; ++i) run_affine(operation.affine, groups.jobs[i]);
+    case Operation::Kernel::affine:
+      run_affine(operation, job);
       return;
-    }
     case Operation::Kernel::affine_blocks:
       for_each_block(make_block_job(job), [&](const BlockJob& blocks, int across, int down) {
         affine_block(operation.affine, blocks, across, down);

@@ -24,13 +24,18 @@ void FrameQueue::open(int depth) {
   flushing_ = busy_ = eos_accepted_ = told_ = false;
 }
 
+void FrameQueue::wake_both() {
+  for_chain_.notify_all();
+  for_task_.notify_all();
+}
+
 void FrameQueue::close() {
   {
     const std::lock_guard lock(mutex_);
     active_ = false;
     flushing_ = true;
   }
-  changed_.notify_all();
+  wake_both();
 }
 
 void FrameQueue::start_flush() {
@@ -38,7 +43,7 @@ void FrameQueue::start_flush() {
     const std::lock_guard lock(mutex_);
     flushing_ = true;
   }
-  changed_.notify_all();
+  wake_both();
 }
 
 bool FrameQueue::is_flushing() {
@@ -72,25 +77,51 @@ GstFlowReturn FrameQueue::standing_flow() const {
   return eos_generation_ == generation_ ? GST_FLOW_EOS : flow_;
 }
 
-GstFlowReturn FrameQueue::wait_for_space() {
-  std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return is_fatal(standing_flow()) || unfinished_ < depth_; });
+GstFlowReturn FrameQueue::told_flow() {
   const GstFlowReturn flow = standing_flow();
-  if (!is_fatal(flow)) return GST_FLOW_OK;
   told_ |= flow == flow_;
   return flow;
+}
+
+GstFlowReturn FrameQueue::fatal_flow() {
+  const std::lock_guard lock(mutex_);
+  return is_fatal(standing_flow()) ? told_flow() : GST_FLOW_OK;
+}
+
+GstFlowReturn FrameQueue::wait_for_space() {
+  std::unique_lock lock(mutex_);
+  for_chain_.wait(lock, [this] { return is_fatal(standing_flow()) || unfinished_ < depth_; });
+  return is_fatal(standing_flow()) ? told_flow() : GST_FLOW_OK;
+}
+
+GstFlowReturn FrameQueue::hand_over(std::unique_ptr<Frame>& frame) {
+  std::unique_lock lock(mutex_);
+  if (is_fatal(standing_flow())) return told_flow();
+  if (unfinished_ < depth_) return GST_FLOW_OK;
+  next_ = std::move(frame);
+  handover_ = Handover::waiting;
+  for_chain_.wait(lock, [this] {
+    return handover_ == Handover::none || handover_ == Handover::failed ||
+           (handover_ == Handover::waiting && is_fatal(standing_flow()));
+  });
+  frame = std::move(next_);
+  const bool failed = std::exchange(handover_, Handover::none) == Handover::failed;
+  return failed ? GST_FLOW_ERROR : told_flow();
+}
+
+void FrameQueue::add_frame(std::unique_ptr<Frame> frame) {
+  items_.push_back({std::move(frame), nullptr, generation_, epoch_});
+  ++unfinished_;
 }
 
 GstFlowReturn FrameQueue::push(std::unique_ptr<Frame> frame) {
   GstFlowReturn flow = GST_FLOW_OK;
   {
     const std::lock_guard lock(mutex_);
-    items_.push_back({std::move(frame), nullptr, generation_, epoch_});
-    ++unfinished_;
-    flow = standing_flow();
-    told_ |= flow == flow_;
+    add_frame(std::move(frame));
+    flow = told_flow();
   }
-  changed_.notify_all();
+  for_task_.notify_all();
   return flow;
 }
 
@@ -105,7 +136,7 @@ bool FrameQueue::push(EventRef event) {
                     (eos_accepted_ && type != GST_EVENT_STREAM_START && type != GST_EVENT_SEGMENT);
     items_.push_back({nullptr, std::move(event), generation_, epoch_});
   }
-  changed_.notify_all();
+  for_task_.notify_all();
   return true;
 }
 
@@ -116,20 +147,20 @@ void FrameQueue::refuse(GstFlowReturn flow) {
 
 bool FrameQueue::drain() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return flushing_ || (items_.empty() && !busy_); });
+  draining_ = true;
+  for_chain_.wait(lock, [this] { return flushing_ || (items_.empty() && !busy_); });
+  draining_ = false;
   return !flushing_;
 }
 
 GstFlowReturn FrameQueue::last_flow() {
   const std::lock_guard lock(mutex_);
-  const GstFlowReturn flow = standing_flow();
-  told_ |= flow == flow_;
-  return flow;
+  return told_flow();
 }
 
 bool FrameQueue::pop(Item& item) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [this] { return flushing_ || !items_.empty(); });
+  for_task_.wait(lock, [this] { return flushing_ || !items_.empty(); });
   if (flushing_) return false;
   item = std::move(items_.front());
   items_.pop_front();
@@ -137,12 +168,26 @@ bool FrameQueue::pop(Item& item) {
   return true;
 }
 
-void FrameQueue::finished_on_device() {
+std::unique_ptr<Frame> FrameQueue::finished_on_device() {
   {
     const std::lock_guard lock(mutex_);
     --unfinished_;
+    if (handover_ == Handover::waiting && !is_fatal(standing_flow())) {
+      handover_ = Handover::starting;
+      return std::move(next_);
+    }
   }
-  changed_.notify_all();
+  for_chain_.notify_all();
+  return nullptr;
+}
+
+void FrameQueue::started(std::unique_ptr<Frame> frame) {
+  {
+    const std::lock_guard lock(mutex_);
+    handover_ = frame ? Handover::none : Handover::failed;
+    if (frame) add_frame(std::move(frame));
+  }
+  for_chain_.notify_all();
 }
 
 bool FrameQueue::is_unwanted(const Item& item) {
@@ -150,10 +195,12 @@ bool FrameQueue::is_unwanted(const Item& item) {
   return flushing_ || is_fatal(flow_) || item.epoch != epoch_ || item.generation == eos_generation_;
 }
 
+// A chain thread that waits for space is not woken where nothing has changed for it.
 void FrameQueue::done(const Item& item, GstFlowReturn flow) {
   {
     const std::lock_guard lock(mutex_);
     busy_ = false;
+    if (!draining_ && flow == flow_) return;
     if (item.epoch == epoch_ && !is_fatal(flow_)) {
       if (flow == GST_FLOW_EOS) {
         eos_generation_ = item.generation;
@@ -163,7 +210,7 @@ void FrameQueue::done(const Item& item, GstFlowReturn flow) {
       }
     }
   }
-  changed_.notify_all();
+  for_chain_.notify_all();
 }
 
 void FrameQueue::done() {
@@ -171,7 +218,7 @@ void FrameQueue::done() {
     const std::lock_guard lock(mutex_);
     busy_ = false;
   }
-  changed_.notify_all();
+  for_chain_.notify_all();
 }
 
 GstFlowReturn FrameQueue::take_unheard() {

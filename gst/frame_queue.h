@@ -21,6 +21,10 @@ using EventRef = std::unique_ptr<GstEvent, EventUnref>;
 /// Frames in flight and the serialized events between them, in the order in which they came: the
 /// chain thread puts them in, the source pad's task takes them out and pushes them.
 ///
+/// Where as many frames are in flight as may be, the chain thread leaves its next one here, ready to
+/// be started, and the task starts it as soon as the device is done with one: to wake the chain
+/// thread for that takes some 50 us, in which the link would run dry.
+///
 /// Lock order: the sink pad's stream lock, then the mutex here; for the task the source pad's
 /// stream lock, then the mutex. The mutex is a leaf: under it nothing is mapped, unreffed, pushed
 /// or posted, and of GStreamer only gst_pad_start_task on the existing task is called.
@@ -52,11 +56,19 @@ class FrameQueue {
   /// Takes everything out. Neither thread is at work.
   std::deque<Item> clear();
 
-  /// Chain thread: returns when another frame may be submitted, or with the flow that says that
-  /// none will ever be: flushing, or what downstream returned that a next frame can't heal.
+  /// Chain thread: the flow that says that no frame will be taken any more: flushing, or what
+  /// downstream returned that a next frame can't heal; else OK.
+  GstFlowReturn fatal_flow();
+
+  /// Chain thread: returns when another frame may be started, or with the fatal flow.
   GstFlowReturn wait_for_space();
 
-  /// Chain thread: puts a frame in, while flushing too: the engine wants its frames waited for in
+  /// Chain thread: where there is space, OK at once, and the caller starts and pushes the frame.
+  /// Else it is left to the task; `frame` is NULL then, and the flow is that of push(), or of the
+  /// failure to start it. With a fatal flow the caller has its frame back.
+  GstFlowReturn hand_over(std::unique_ptr<Frame>& frame);
+
+  /// Chain thread: puts a started frame in, while flushing too: the engine wants its frames waited for in
   /// order and by one thread, so it is the next clear() that waits for it then.
   ///
   /// Errors:  what downstream returned last, or flushing.
@@ -65,7 +77,7 @@ class FrameQueue {
   /// Chain thread: false while flushing; then the event is dropped.
   bool push(EventRef event);
 
-  /// Chain thread: no more frames are taken before a flush; those inside still come out.
+  /// No more frames are taken before a flush; those inside still come out.
   void refuse(GstFlowReturn flow);
 
   /// Chain thread: returns when all is pushed. False when interrupted by a flush.
@@ -77,8 +89,12 @@ class FrameQueue {
   /// Task: waits for the next item. False while flushing.
   bool pop(Item& item);
 
-  /// Task: the device is done with the popped frame: there is space for another one.
-  void finished_on_device();
+  /// Task: the device is done with the popped frame: there is space for another one. Returns the
+  /// one that was left here, to be started and then given to started().
+  std::unique_ptr<Frame> finished_on_device();
+
+  /// Task: that frame is on its way; NULL: it could not be started.
+  void started(std::unique_ptr<Frame> frame);
 
   /// Task: whether the popped frame is of no use any more.
   bool is_unwanted(const Item& item);
@@ -97,10 +113,17 @@ class FrameQueue {
   void set_told();
 
  private:
+  // Of the frame that the chain thread leaves to the task.
+  enum class Handover { none, waiting, starting, failed };
+
   GstFlowReturn standing_flow() const;
+  GstFlowReturn told_flow();
+  void add_frame(std::unique_ptr<Frame> frame);
+  void wake_both();
 
   std::mutex mutex_;  // guards all below
-  std::condition_variable changed_;
+  std::condition_variable for_chain_;
+  std::condition_variable for_task_;
   std::deque<Item> items_;
   int depth_ = 1;
   int unfinished_ = 0;                // frames that the device may still be at work on
@@ -112,6 +135,9 @@ class FrameQueue {
   bool active_ = false;
   bool flushing_ = true;
   bool busy_ = false;
+  bool draining_ = false;
+  std::unique_ptr<Frame> next_;
+  Handover handover_ = Handover::none;
   bool eos_accepted_ = false;
   bool told_ = false;  // upstream or the application knows of flow_
 };

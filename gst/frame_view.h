@@ -62,6 +62,9 @@ class FrameView {
   /// Whether a merged copy of the buffer's memories is mapped; then there are no ranges and maps.
   bool is_merged() const noexcept { return whole_map_.memory != nullptr; }
 
+  /// Whether one memory holds all planes.
+  bool is_one_memory() const noexcept { return maps_[0].memory && !maps_[1].memory; }
+
   /// By plane; unused ones have no memory.
   const std::array<PlaneRange, stripe::max_planes>& ranges() const noexcept { return ranges_; }
 

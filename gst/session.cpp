@@ -22,10 +22,10 @@ void raise_to(std::atomic<Count>& peak, Count value) noexcept {
 }
 
 // The stripe count may change while playing: what would be chosen is kept for when it is 0.
-stripe::Choice choose(const Settings& settings, const stripe::Device& device) {
+stripe::ChoiceRequest request_of(const Settings& settings) {
   stripe::ChoiceRequest request = settings.choice_request();
   request.stripe_count = 0;
-  return stripe::choose(request, device.info());
+  return request;
 }
 
 stripe::Operation prepare_operation(const stripe::ColorSettings& color,
@@ -78,12 +78,13 @@ void Frame::release() noexcept {
 
 Session::Session(std::shared_ptr<stripe::Device> device, const Settings& settings)
     : device_(std::move(device)),
-      choice_(choose(settings, *device_)),
       depth_(static_cast<int>(settings.async_depth)),
       budget_(std::make_shared<stripe::LockBudget>(settings.max_pinned_bytes)),
       allocator_(pinned_allocator_new(budget_, device_->pinned())),
-      locking_(settings.page_lock, choice_.transfer, device_, budget_, notices_),
-      timing_(settings, choice_, device_->info(), notices_) {}
+      locking_(settings.page_lock, stripe::choose(request_of(settings), device_->info()).transfer,
+               device_, budget_, notices_),
+      timing_(settings, device_->info(), notices_),
+      calibration_{stripe::choose(request_of(settings), device_->info()), {}, false} {}
 
 Session::~Session() {
   // What this session registered is charged to it alone: the next one could not let it go.
@@ -103,6 +104,22 @@ std::unique_ptr<stripe::Engine> Session::take_engine() {
   return std::move(engine_);
 }
 
+// Frames that are all staged are at the CPU's mercy, and the calibration's page-locked ones would take
+// more than a bound leaves.
+stripe::Calibration Session::decide(const stripe::FrameShape& shape,
+                                    const Settings& settings) const {
+  stripe::ChoiceRequest request = request_of(settings);
+  if (settings.page_lock == PageLockMode::stage || settings.max_pinned_bytes != 0)
+    return {stripe::choose(request, device_->info()), {}, false};
+  // What the user asks for is tried with as many stripes.
+  request.stripe_count = static_cast<int>(settings.stripe_count);
+  stripe::Calibration calibration = stripe::calibrate(device_, shape, request);
+  if (settings.stripe_count != 0)
+    calibration.choice.stripe_count =
+        stripe::choose(request_of(settings), device_->info()).stripe_count;
+  return calibration;
+}
+
 void Session::set_format(const GstVideoInfo& info, const Settings& settings) {
   const stripe::FrameShape shape = frame_shape_of(info);
   const stripe::Colorimetry colorimetry = colorimetry_of(info);
@@ -110,17 +127,20 @@ void Session::set_format(const GstVideoInfo& info, const Settings& settings) {
       prepare_operation(settings.color, shape.layout, colorimetry, operation_);
   // The old engine goes first: two would need twice the device memory.
   take_engine().reset();
+  stripe::Calibration calibration = decide(shape, settings);
+  const stripe::Choice& choice = calibration.choice;
   auto engine = std::make_unique<stripe::Engine>(
-      device_, shape, stripe::EngineOptions{choice_.stream_count, depth_, choice_.transfer});
+      device_, shape, stripe::EngineOptions{choice.stream_count, depth_, choice.transfer});
   engine->prepare(operation);
   layout_ = shape.layout;
   colorimetry_ = colorimetry;
   info_ = info;
   notices_.forget();
   new_memories_ = 0;
-  timing_.set_format(info, shape, settings);
+  timing_.set_format(info, shape, settings, choice);
   set_operation(std::move(operation));
   const std::lock_guard lock(engine_mutex_);
+  calibration_ = std::move(calibration);
   engine_ = std::move(engine);
 }
 
@@ -142,21 +162,27 @@ stripe::Operation Session::current_operation() const {
   return operation_;
 }
 
-std::unique_ptr<Frame> Session::start(BufferRef input, BufferRef output, const Settings& settings) {
+std::unique_ptr<Frame> Session::prepare(BufferRef input, BufferRef output,
+                                        const Settings& settings) {
   auto frame = std::make_unique<Frame>(shared_from_this(), std::move(input), std::move(output));
   frame->from_.emplace(frame->input_.get(), info_, FrameSide::input, locking_);
   frame->to_.emplace(frame->output_.get(), info_, FrameSide::output, locking_);
-  const Frame::Side& from = *frame->from_;
-  const Frame::Side& to = *frame->to_;
-  frame->timed_ = timing_.next();
-  const stripe::FrameParameters parameters{settings.stripe_layout, settings.stripes_or(choice_),
-                                           current_operation(), frame->timed_.is_timed()};
-  frame->timed_.ticket = engine_->submit(
-      {as_const(from.view.image()), from.claim.access, to.view.image(), to.claim.access},
-      parameters);
-  frame->ticket_ = frame->timed_.ticket;
-  count_started(*frame);
+  frame->parameters_ = {settings.stripe_layout, settings.stripes_or(calibration_.choice),
+                        current_operation(), false};
   return frame;
+}
+
+void Session::start(Frame& frame) {
+  const Frame::Side& from = *frame.from_;
+  const Frame::Side& to = *frame.to_;
+  frame.timed_ = timing_.next();
+  frame.parameters_.timed = frame.timed_.is_timed();
+  frame.timed_.ticket =
+      engine_->submit({as_const(from.view.image()), from.claim.access, to.view.image(),
+                       to.claim.access, from.view.is_one_memory(), to.view.is_one_memory()},
+                      frame.parameters_);
+  frame.ticket_ = frame.timed_.ticket;
+  count_started(frame);
 }
 
 void Session::add_times(const TimedFrame& frame, const stripe::Span& push) {
@@ -194,11 +220,12 @@ Stats Session::stats() const {
   stats.registrations = budget_->registrations();
   stats.refusals = budget_->refusals();
   stats.evictions = budget_->evictions();
-  stats.transfer_mode = name_of(choice_.transfer);
-  stats.streams = static_cast<guint>(choice_.stream_count);
   stats.times = timing_.times();
   stats.upstream_uses_pool = upstream_uses_pool_;
   const std::lock_guard lock(engine_mutex_);
+  stats.transfer_mode = name_of(calibration_.choice.transfer);
+  stats.streams = static_cast<guint>(calibration_.choice.stream_count);
+  stats.calibration = calibration_;
   stats.bytes_uploaded = finished_.bytes_uploaded;
   stats.bytes_downloaded = finished_.bytes_downloaded;
   stats.staged_bytes = finished_.staged_bytes;

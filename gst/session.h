@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "cuda/calibration.h"
 #include "cuda/device.h"
 #include "cuda/engine.h"
 #include "cuda/page_lock.h"
@@ -49,6 +50,11 @@ class Frame {
 
   const TimedFrame& timed() const noexcept { return timed_; }
 
+  /// Whether the CPU copies its input when it is started, which takes long.
+  bool is_staged() const noexcept {
+    return from_ && from_->claim.access == stripe::HostAccess::staged;
+  }
+
  private:
   friend class Session;
 
@@ -69,15 +75,16 @@ class Frame {
   std::optional<Side> from_;
   std::optional<Side> to_;
   std::optional<stripe::Ticket> ticket_;
+  stripe::FrameParameters parameters_;
   TimedFrame timed_;
 };
 
 /// What the element has from READY to PAUSED until PAUSED to READY: a device, an engine for the
 /// caps, an allocator, counters.
 ///
-/// Thread:  set_format and start from the streaming thread; set_color from any, but never beside
-///          set_format or itself; frames are finished by one thread at a time, in order; the rest
-///          from any.
+/// Thread:  set_format and prepare from the streaming thread; set_color from any, but never beside
+///          set_format or itself; frames are started by one thread at a time, and finished by one
+///          thread at a time, in order; the rest from any.
 /// Errors:  throws stripe::DeviceError, FrameError, SettingsError.
 class Session : public std::enable_shared_from_this<Session> {
  public:
@@ -88,11 +95,14 @@ class Session : public std::enable_shared_from_this<Session> {
   /// Makes the engine for new caps; no frame is in flight.
   void set_format(const GstVideoInfo& info, const Settings& settings);
 
-  /// What happens to pictures from the next start on. Nothing changes where it throws.
+  /// What happens to pictures from the next prepare on. Nothing changes where it throws.
   void set_color(const stripe::ColorSettings& color);
 
-  /// Starts a frame, with the stripes of `settings`. At most `depth` may be unfinished.
-  std::unique_ptr<Frame> start(BufferRef input, BufferRef output, const Settings& settings);
+  /// Makes a frame ready to be started, with the stripes of `settings`.
+  std::unique_ptr<Frame> prepare(BufferRef input, BufferRef output, const Settings& settings);
+
+  /// Starts it. At most `depth` may be unfinished.
+  void start(Frame& frame);
 
   /// What the user should know by now; said once for these caps.
   std::vector<Notice> take_notices() { return notices_.take(); }
@@ -131,9 +141,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void count_started(const Frame& frame);
   void count_finished() noexcept { frames_in_flight_.fetch_sub(1, std::memory_order_relaxed); }
   std::unique_ptr<stripe::Engine> take_engine();
+  stripe::Calibration decide(const stripe::FrameShape& shape, const Settings& settings) const;
 
   const std::shared_ptr<stripe::Device> device_;
-  const stripe::Choice choice_;
   const int depth_;
   const std::shared_ptr<stripe::LockBudget> budget_;
   GstAllocator* const allocator_;
@@ -148,7 +158,9 @@ class Session : public std::enable_shared_from_this<Session> {
   mutable std::mutex operation_mutex_;  // a leaf; who writes is alone, and reads without it
   stripe::Operation operation_;
 
-  mutable std::mutex engine_mutex_;  // a leaf; guards the pointer and finished_ for stats()
+  // What stats() shows of these caps; changed by set_format alone.
+  mutable std::mutex engine_mutex_;  // a leaf; guards the block
+  stripe::Calibration calibration_;
   std::unique_ptr<stripe::Engine> engine_;
   stripe::EngineCounters finished_{};  // of the engines of earlier caps
 

@@ -27,6 +27,40 @@ void set_times(GstStructure* structure, const stripe::SampledTimes& times) {
                     nullptr);
 }
 
+GstStructure* candidate_structure(const char* name, stripe::Transfer transfer, int stripe_count) {
+  return gst_structure_new(name, "transfer-mode", G_TYPE_STRING, stripe::name_of(transfer),
+                           "stripe-count", G_TYPE_UINT, static_cast<guint>(stripe_count), nullptr);
+}
+
+void append_structure(GValue* array, GstStructure* structure) {
+  GValue value = G_VALUE_INIT;
+  g_value_init(&value, GST_TYPE_STRUCTURE);
+  g_value_take_boxed(&value, structure);
+  gst_value_array_append_and_take_value(array, &value);
+}
+
+void set_structure(GstStructure* structure, const char* name, GstStructure* inner) {
+  gst_structure_set(structure, name, GST_TYPE_STRUCTURE, inner, nullptr);
+  gst_structure_free(inner);
+}
+
+void set_calibration(GstStructure* structure, const stripe::Calibration& calibration) {
+  GstStructure* inner = gst_structure_new("calibration", "from-cache", G_TYPE_BOOLEAN,
+                                          static_cast<gboolean>(calibration.from_cache), nullptr);
+  GValue candidates = G_VALUE_INIT;
+  g_value_init(&candidates, GST_TYPE_ARRAY);
+  for (const stripe::Candidate& tried : calibration.tried) {
+    GstStructure* candidate = candidate_structure("candidate", tried.transfer, tried.stripe_count);
+    gst_structure_set(candidate, "time-us", G_TYPE_DOUBLE, tried.us, nullptr);
+    append_structure(&candidates, candidate);
+  }
+  gst_structure_take_value(inner, "candidates", &candidates);
+  set_structure(
+      inner, "choice",
+      candidate_structure("choice", calibration.choice.transfer, calibration.choice.stripe_count));
+  set_structure(structure, "calibration", inner);
+}
+
 }  // namespace
 
 GstStructure* to_structure(const Stats& s) {
@@ -55,6 +89,7 @@ GstStructure* to_structure(const Stats& s) {
       "frames-in-flight-peak", G_TYPE_UINT, s.frames_in_flight_peak,           //
       "upstream-uses-pool", G_TYPE_BOOLEAN, static_cast<gboolean>(s.upstream_uses_pool), nullptr);
   set_times(structure, s.times);
+  set_calibration(structure, s.calibration);
   return structure;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "cuda/calibration.h"
 #include "cuda/sampling.h"
 
 namespace gst_stripe {
@@ -37,6 +38,7 @@ struct Stats {
   guint streams = 0;
   bool upstream_uses_pool = false;
   stripe::SampledTimes times;
+  stripe::Calibration calibration;
 };
 
 /// The structure `cuda-stripe-stats`; the caller owns it.

@@ -30,16 +30,27 @@ BufferRef allocate_output(GstBaseTransform* trans, GstBuffer* input, GstFlowRetu
   return owned;
 }
 
-std::unique_ptr<Frame> start_frame(GstBaseTransform* trans, BufferRef input, BufferRef output) {
+std::unique_ptr<Frame> prepare_frame(GstBaseTransform* trans, BufferRef input, BufferRef output) {
   State& state = state_of(trans);
-  const std::shared_ptr<Session> session = state.current_session();
   try {
-    auto frame = session->start(std::move(input), std::move(output), state.current_settings());
-    post_notices(GST_ELEMENT(trans), session->take_notices());
-    return frame;
+    return state.current_session()->prepare(std::move(input), std::move(output),
+                                            state.current_settings());
   } catch (const std::exception& error) {
     post_error(GST_ELEMENT(trans), error);
     return nullptr;
+  }
+}
+
+// Of the chain thread, or of the task for it.
+bool start_frame(GstBaseTransform* trans, Frame& frame) {
+  const std::shared_ptr<Session> session = state_of(trans).current_session();
+  try {
+    session->start(frame);
+    post_notices(GST_ELEMENT(trans), session->take_notices());
+    return true;
+  } catch (const std::exception& error) {
+    post_error(GST_ELEMENT(trans), error);
+    return false;
   }
 }
 
@@ -61,9 +72,20 @@ GstFlowReturn fail_input(State& state) {
   return drop_input(state, GST_FLOW_ERROR);
 }
 
+// Puts a frame in flight. A staged one is copied by this thread, which the task has no time for.
+GstFlowReturn queue_frame(GstBaseTransform* trans, std::unique_ptr<Frame> frame) {
+  State& state = state_of(trans);
+  const GstFlowReturn flow =
+      frame->is_staged() ? state.queue.wait_for_space() : state.queue.hand_over(frame);
+  if (!frame) return flow;  // the task's by now
+  if (flow != GST_FLOW_OK) return drop_input(state, flow);
+  if (!start_frame(trans, *frame)) return fail_input(state);
+  return state.queue.push(std::move(frame));
+}
+
 GstFlowReturn submit_frame(GstBaseTransform* trans, BufferRef input) {
   State& state = state_of(trans);
-  GstFlowReturn flow = state.is_async() ? state.queue.wait_for_space() : GST_FLOW_OK;
+  GstFlowReturn flow = state.is_async() ? state.queue.fatal_flow() : GST_FLOW_OK;
   if (flow != GST_FLOW_OK) return drop_input(state, flow);
   BufferRef output = allocate_output(trans, input.get(), flow);
   if (flow == GST_FLOW_ERROR) return fail_input(state);
@@ -71,9 +93,10 @@ GstFlowReturn submit_frame(GstBaseTransform* trans, BufferRef input) {
   if (std::exchange(state.discont_pending, false))
     GST_BUFFER_FLAG_SET(output.get(), GST_BUFFER_FLAG_DISCONT);
   sync_properties(trans, input.get());
-  std::unique_ptr<Frame> frame = start_frame(trans, std::move(input), std::move(output));
+  std::unique_ptr<Frame> frame = prepare_frame(trans, std::move(input), std::move(output));
   if (!frame) return fail_input(state);
-  if (state.is_async()) return state.queue.push(std::move(frame));
+  if (state.is_async()) return queue_frame(trans, std::move(frame));
+  if (!start_frame(trans, *frame)) return fail_input(state);
   state.single = std::move(frame);
   return GST_FLOW_OK;
 }
@@ -149,6 +172,18 @@ void remember_segment(State& state, GstEvent* event) {
   state.out_position = GST_CLOCK_TIME_NONE;
 }
 
+// The device has space: the next frame is started before this one is pushed.
+void start_next(GstBaseTransform* trans) {
+  State& state = state_of(trans);
+  std::unique_ptr<Frame> next = state.queue.finished_on_device();
+  if (!next) return;
+  if (!start_frame(trans, *next)) {
+    fail_input(state);
+    next.reset();
+  }
+  state.queue.started(std::move(next));
+}
+
 // Waits for the frame. False where it failed, which is posted unless the frame is unwanted anyway.
 bool finish_frame(GstBaseTransform* trans, FrameQueue::Item& item, bool& posted) {
   State& state = state_of(trans);
@@ -158,9 +193,12 @@ bool finish_frame(GstBaseTransform* trans, FrameQueue::Item& item, bool& posted)
   } catch (const std::exception& error) {
     finished = false;
     posted = !state.queue.is_unwanted(item);
-    if (posted) post_error(GST_ELEMENT(trans), error);
+    if (posted) {
+      post_error(GST_ELEMENT(trans), error);
+      state.queue.refuse(GST_FLOW_ERROR);  // the next one would fail the same way
+    }
   }
-  state.queue.finished_on_device();
+  start_next(trans);
   return finished;
 }
 

@@ -33,29 +33,27 @@ std::string describe(const GstVideoInfo& info, const Settings& settings,
 
 }  // namespace
 
-Timing::Timing(const Settings& settings, const stripe::Choice& choice,
-               const stripe::DeviceInfo& device, Notices& notices)
-    : choice_(choice),
-      device_(device),
+Timing::Timing(const Settings& settings, const stripe::DeviceInfo& device, Notices& notices)
+    : device_(device),
       notices_(notices),
       sampling_(static_cast<int>(settings.async_depth), settings.stats_interval) {
   if (settings.timeline_location.empty()) return;
   stripe::Timeline timeline;
   timeline.device = device.name + " (" + device.backend + ")";
-  timeline.streams = choice.stream_count;
+  timeline.streams = stripe::choose(settings.choice_request(), device).stream_count;
   timeline_.emplace(settings.timeline_location, static_cast<int>(settings.timeline_frames),
                     stripe::Sampling::warm_up_frames(static_cast<int>(settings.async_depth)),
                     std::move(timeline));
 }
 
 void Timing::set_format(const GstVideoInfo& info, const stripe::FrameShape& shape,
-                        const Settings& settings) {
+                        const Settings& settings, const stripe::Choice& choice) {
   sampling_.reset();
   next_in_format_ = 0;
-  if (timeline_) timeline_->set_settings(describe(info, settings, choice_));
+  if (timeline_) timeline_->set_settings(describe(info, settings, choice));
   stripe::Situation situation{device_,
                               settings.choice_request(),
-                              choice_,
+                              choice,
                               GST_VIDEO_INFO_SIZE(&info),
                               most_stripes(shape, settings),
                               {},

@@ -34,13 +34,13 @@ struct TimedFrame {
 ///          frames, the rest from any.
 class Timing {
  public:
-  Timing(const Settings& settings, const stripe::Choice& choice, const stripe::DeviceInfo& device,
-         Notices& notices);
+  Timing(const Settings& settings, const stripe::DeviceInfo& device, Notices& notices);
   Timing(const Timing&) = delete;
 
-  /// New caps, cut as `settings` say: forgets the samples, and says what is known beforehand.
+  /// New caps, cut as `settings` say, or as was chosen: forgets the samples, and says what is known
+  /// beforehand.
   void set_format(const GstVideoInfo& info, const stripe::FrameShape& shape,
-                  const Settings& settings);
+                  const Settings& settings, const stripe::Choice& choice);
 
   /// The next frame that is started.
   TimedFrame next() noexcept;
@@ -59,7 +59,6 @@ class Timing {
  private:
   void write(bool now);
 
-  const stripe::Choice choice_;
   const stripe::DeviceInfo device_;
   Notices& notices_;
   stripe::Sampling sampling_;

@@ -30,6 +30,7 @@ readonly lint_needs="
 readonly sanitizer_needs="
   tool    clang++               clang
   clang   libclang_rt.asan      libclang-rt-14-dev
+  clang   libclang_rt.fuzzer    libclang-rt-14-dev
   tool    llvm-symbolizer       llvm"
 # For the CUDA wheels, and so only where there is no toolkit.
 readonly wheel_needs="

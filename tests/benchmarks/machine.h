@@ -18,6 +18,7 @@ struct Machine {
   int cpus;  // that this process may use
   std::string os;
   std::string kernel;
+  std::string gstreamer;  // where it plays a part
 };
 
 Machine describe_machine(const stripe::DeviceInfo& device);

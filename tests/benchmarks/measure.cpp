@@ -4,7 +4,10 @@
 #include <time.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
 #include <cstring>
+#include <exception>
 
 #include "cuda/frame_layout.h"
 
@@ -24,14 +27,21 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-Figure summarize(const std::vector<Sample>& samples) {
-  std::vector<double> times_us, cpu_us;
-  for (const Sample& sample : samples) {
-    times_us.push_back(sample.us);
-    cpu_us.push_back(sample.cpu_us);
+// What a contestant has done so far.
+struct Turns {
+  std::vector<Sample> samples;
+  std::string failure;
+};
+
+void take_turn(const Contestant& contestant, Turns& turns) {
+  if (!turns.failure.empty()) return;
+  try {
+    turns.samples.push_back(contestant.run());
+  } catch (const std::exception& error) {
+    if (!contestant.is_peer) throw;
+    turns.failure = error.what();
+    std::printf("  %s failed: %s\n", contestant.config.c_str(), error.what());
   }
-  const auto [low, high] = std::minmax_element(times_us.begin(), times_us.end());
-  return {median(times_us), *low, *high, median(cpu_us)};
 }
 
 // Untouched pages would be found out by the first copy.
@@ -47,21 +57,42 @@ Stopwatch::Stopwatch() : begin_(std::chrono::steady_clock::now()), cpu_begin_us_
 
 Sample Stopwatch::a_frame(int frames) const {
   const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - begin_;
-  return {time.count() / frames, (cpu_us_now() - cpu_begin_us_) / frames};
+  return {time.count() / frames, (cpu_us_now() - cpu_begin_us_) / frames, frames};
+}
+
+Figure summarize(const std::vector<Sample>& samples) {
+  std::vector<double> times_us, cpu_us;
+  for (const Sample& sample : samples) {
+    times_us.push_back(sample.us);
+    cpu_us.push_back(sample.cpu_us);
+  }
+  const auto [low, high] = std::minmax_element(times_us.begin(), times_us.end());
+  return {median(times_us), *low, *high, median(cpu_us), samples.back().frames, {}};
 }
 
 std::vector<Figure> measure_in_turn(const std::vector<Contestant>& contestants, int rounds) {
-  std::vector<std::vector<Sample>> samples(contestants.size());
+  std::vector<Turns> turns(contestants.size());
   for (int round = 0; round <= rounds; ++round) {
     if (round == 1)
-      for (auto& warm_up : samples) warm_up.clear();
-    for (std::size_t i = 0; i < contestants.size(); ++i) samples[i].push_back(contestants[i].run());
-    samples[0].push_back(contestants[0].run());
+      for (Turns& warm_up : turns) warm_up.samples.clear();
+    for (std::size_t i = 0; i < contestants.size(); ++i) take_turn(contestants[i], turns[i]);
+    take_turn(contestants[0], turns[0]);
   }
   std::vector<Figure> figures;
-  for (const auto& of_one : samples) figures.push_back(summarize(of_one));
+  for (const Turns& of_one : turns)
+    figures.push_back(of_one.failure.empty() ? summarize(of_one.samples)
+                                             : Figure{NAN, NAN, NAN, NAN, 0, of_one.failure});
   return figures;
 }
+
+int Pace::frames() const {
+  constexpr int first_frames = 4;
+  constexpr double round_us = 200'000;
+  const double fitting = us_ > 0 ? round_us / us_ : first_frames;
+  return std::max(2, static_cast<int>(std::min<double>(most_frames_, fitting)));
+}
+
+void Pace::learn(const Sample& sample) { us_ = sample.us; }
 
 int scale_frames(const Size& size, int frames_1080p) {
   constexpr double pixels_1080p = 1920 * 1080;

@@ -15,10 +15,11 @@
 
 namespace benchmark {
 
-// Time and CPU time of a frame.
+// Time and CPU time of a frame, over so many of them.
 struct Sample {
   double us;
   double cpu_us;
+  int frames;
 };
 
 // Runs from where it is made. The CPU time is that of all threads of the process.
@@ -38,18 +39,38 @@ struct Figure {
   double low_us;
   double high_us;
   double cpu_us;
+  int frames;           // of the last round
+  std::string failure;  // of a peer: why there are no figures; else empty
 };
 
 // One of those that are compared.
 struct Contestant {
   std::string config;
   std::function<Sample()> run;
+  bool is_peer = false;  // somebody else's work: what it throws is its failure, and ends nothing
 };
 
 // Figures of the contestants, in their order. Each round lets all of them run in turn, so that what drifts (clocks,
 // temperature, neighbours) hits all alike. The first is the one that the others are told against: it runs at the
-// end of each round, too, and its figure is that of both. A round before them warms up and doesn't count.
+// end of each round, too, and its figure is that of both. A round before them warms up and doesn't count. A peer that
+// has failed is not run again.
 std::vector<Figure> measure_in_turn(const std::vector<Contestant>& contestants, int rounds);
+
+// Summarizes samples, of which there is at least one.
+Figure summarize(const std::vector<Sample>& samples);
+
+// How many frames a round of a contestant has: at most so many, and of what is slow as many as a round's time allows,
+// as the round before has shown. The first one, which is a warm-up, has few.
+class Pace {
+ public:
+  explicit Pace(int most_frames) : most_frames_(most_frames) {}
+  int frames() const;
+  void learn(const Sample& sample);
+
+ private:
+  const int most_frames_;
+  double us_ = 0;  // a frame; 0: not known
+};
 
 // As many frames as take about as long as `frames_1080p` of 1920 x 1080 pixels do, and not too few.
 int scale_frames(const Size& size, int frames_1080p);

@@ -1,173 +1,111 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// How close the element comes to the limit of the link in a whole pipeline. A source pushes one picture
-// again and again, so that it costs nothing, and a sink drops the results:
+// How close the element comes to the limit of the link in a whole pipeline, and what others reach in its place:
 //
 //   imagefreeze ! cudastripetransform effect=invert ! fakesink
 
 #include <gst/gst.h>
 
-#include <cmath>
-#include <memory>
-#include <optional>
-#include <stdexcept>
+#include <algorithm>
+#include <map>
 #include <string>
+#include <vector>
 
+#include "child.h"
+#include "element_ways.h"
+#include "on_cpu.h"
+#include "peers.h"
+#include "pipeline_targets.h"
+#include "pool_source.h"
 #include "program.h"
+#include "start_time.h"
 
 namespace {
 
+using benchmark::Absence;
 using benchmark::Contestant;
-using benchmark::OverlapRow;
+using benchmark::Context;
+using benchmark::Figure;
 using benchmark::Report;
 using benchmark::Row;
-using benchmark::Sample;
 using benchmark::Size;
 
-constexpr const char* configs[] = {
-    "async-depth=3",
-    "async-depth=3 stats-interval=0",
-    "async-depth=2",
-    "async-depth=1",
-    "async-depth=1 transfer-mode=mapped",
-    "async-depth=3 page-lock=stage",
-    "page-lock=off async-depth=1 stripe-count=3 stream-count=3",  // the question's way
-};
-
-struct Unref {
-  void operator()(gpointer object) const { gst_object_unref(object); }
-};
-using ElementRef = std::unique_ptr<GstElement, Unref>;
-
-// From the frame after the warm-up to the last one.
-struct Stretch {
-  int warm_up;
-  int frames;
-  int seen = 0;
-  std::optional<benchmark::Stopwatch> watch;
-  std::optional<Sample> sample;
-};
-
-GstPadProbeReturn count_frame(GstPad*, GstPadProbeInfo*, gpointer data) {
-  auto& stretch = *static_cast<Stretch*>(data);
-  ++stretch.seen;
-  if (stretch.seen == stretch.warm_up) stretch.watch.emplace();
-  if (stretch.seen == stretch.warm_up + stretch.frames)
-    stretch.sample = stretch.watch->a_frame(stretch.frames);
-  return GST_PAD_PROBE_OK;
+template <typename T>
+void append(std::vector<T>& to, const std::vector<T>& from) {
+  to.insert(to.end(), from.begin(), from.end());
 }
 
-std::string description(const Size& size, const std::string& config, int frames) {
-  return "videotestsrc num-buffers=1 ! video/x-raw,framerate=0/1,format=" +
-         std::string(size.format) + ",width=" + std::to_string(size.width) +
-         ",height=" + std::to_string(size.height) +
-         " ! imagefreeze num-buffers=" + std::to_string(frames) +
-         " ! video/x-raw,framerate=30/1 ! cudastripetransform name=stripes effect=invert " +
-         config + " ! fakesink name=sink sync=false";
+// RGB has no peer: neither nvcodec nor OpenGL's filters take it.
+bool has_peers(const Size& size) { return std::string(size.format) != "RGB"; }
+
+std::vector<Row> rows_of(const std::vector<Row>& rows, const std::vector<Contestant>& contestants,
+                         bool of_peers) {
+  std::vector<Row> found;
+  for (const Contestant& contestant : contestants)
+    if (contestant.is_peer == of_peers)
+      std::copy_if(rows.begin(), rows.end(), std::back_inserter(found),
+                   [&](const Row& row) { return row.config == contestant.config; });
+  return found;
 }
 
-ElementRef make_pipeline(const std::string& text) {
-  GError* error = nullptr;
-  ElementRef pipeline(gst_parse_launch(text.c_str(), &error));
-  if (error) {
-    const std::string message = error->message;
-    g_error_free(error);
-    throw std::runtime_error(message);
-  }
-  return pipeline;
-}
-
-void run_to_end(GstElement* pipeline) {
-  gst_element_set_state(pipeline, GST_STATE_PLAYING);
-  GstBus* bus = gst_element_get_bus(pipeline);
-  GstMessage* message = gst_bus_timed_pop_filtered(
-      bus, GST_CLOCK_TIME_NONE, static_cast<GstMessageType>(GST_MESSAGE_EOS | GST_MESSAGE_ERROR));
-  std::string failure;
-  if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
-    GError* error = nullptr;
-    gst_message_parse_error(message, &error, nullptr);
-    failure = error->message;
-    g_error_free(error);
-  }
-  gst_message_unref(message);
-  gst_object_unref(bus);
-  gst_element_set_state(pipeline, GST_STATE_NULL);
-  if (!failure.empty()) throw std::runtime_error(failure);
-}
-
-OverlapRow read_overlap(GstElement* pipeline, const Size& size, const std::string& config) {
-  const ElementRef element(gst_bin_get_by_name(GST_BIN(pipeline), "stripes"));
-  GstStructure* stats = nullptr;
-  g_object_get(element.get(), "stats", &stats, nullptr);
-  OverlapRow row{size.name, config, 0, 0, 0};
-  gst_structure_get(stats, "overlap", G_TYPE_DOUBLE, &row.overlap, "overlap-ceiling", G_TYPE_DOUBLE,
-                    &row.ceiling, "link-share", G_TYPE_DOUBLE, &row.link_share, nullptr);
-  gst_structure_free(stats);
-  return row;
-}
-
-Sample run_pipeline(const Size& size, const std::string& config, int frames, OverlapRow& overlap) {
-  Stretch stretch{std::max(2, frames / 5), frames, 0, {}, {}};
-  const ElementRef pipeline =
-      make_pipeline(description(size, config, stretch.warm_up + stretch.frames));
-  const ElementRef sink(gst_bin_get_by_name(GST_BIN(pipeline.get()), "sink"));
-  GstPad* pad = gst_element_get_static_pad(sink.get(), "sink");
-  gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, count_frame, &stretch, nullptr);
-  gst_object_unref(pad);
-  run_to_end(pipeline.get());
-  overlap = read_overlap(pipeline.get(), size, config);
-  if (!stretch.sample) throw std::runtime_error(config + ": frames got lost");
-  return *stretch.sample;
-}
-
-std::vector<Row> compare(stripe::Device& device, const Size& size, int frames, int rounds,
-                         std::vector<OverlapRow>& overlaps) {
-  benchmark::DuplexLimit limit(device, size);
+void measure_size(Context& context, const Size& size) {
+  Report& report = context.report;
+  const int frames = benchmark::scale_frames(size, report.frames);
+  benchmark::DuplexLimit limit(*context.device, size);
+  benchmark::ElementWays element(context.device, size, frames);
+  std::vector<Absence> absences;
   std::vector<Contestant> contestants = {
       {benchmark::limit_config, [&] { return limit.run(frames); }}};
-  overlaps.resize(std::size(configs));
-  for (std::size_t i = 0; i < overlaps.size(); ++i)
-    contestants.push_back({configs[i], [&, i, frames] {
-                             return run_pipeline(size, configs[i], frames, overlaps[i]);
-                           }});
-  return benchmark::make_rows(size, contestants, benchmark::measure_in_turn(contestants, rounds),
-                              frames);
+  element.add_to(contestants, absences);
+  if (has_peers(size)) benchmark::add_peers(size, frames, contestants, absences);
+  const std::vector<Figure> figures = benchmark::measure_in_turn(contestants, report.rounds);
+  append(absences, benchmark::find_failures(size.name, contestants, figures));
+  const std::vector<Row> all = benchmark::make_rows(size.name, contestants, figures);
+  benchmark::print_rows(all);
+  benchmark::print_absences(absences);
+  const std::vector<Row> rows = rows_of(all, contestants, false);
+  const std::vector<Row> peers = rows_of(all, contestants, true);
+  append(report.verdicts, benchmark::judge_pipelines(size, rows, peers, element.overlaps()));
+  append(report.rows, rows);
+  append(report.peers, peers);
+  append(report.absences, absences);
+  append(report.overlaps, element.overlaps());
 }
 
-// What the timeline of each should show, where a GPU's copy engines do the copies.
-void judge(const OverlapRow& row, Report& report) {
-  if (row.config == "async-depth=3") {
-    const double measured = row.ceiling > 0 ? row.overlap / row.ceiling : 0;
-    report.verdicts.push_back({row.size, "async-depth=3: overlap at least 0.85 of its ceiling", NAN,
-                               row.config, measured, measured >= 0.85 ? "met" : "missed"});
-  } else if (row.config.starts_with("page-lock=off")) {
-    report.verdicts.push_back({row.size, "page-lock=off: overlap below 1.15", NAN, row.config,
-                               row.overlap, row.overlap < 1.15 ? "met" : "missed"});
-  }
+void measure_element(Context& context) {
+  for (const Size& size : benchmark::sizes)
+    if (context.wants(size)) measure_size(context, size);
+  benchmark::print_overlaps(context.report.overlaps);
 }
 
-void measure_all(const std::shared_ptr<stripe::Device>& device, Report& report) {
-  for (const Size& size : benchmark::sizes) {
-    std::vector<OverlapRow> overlaps;
-    const std::vector<Row> rows = compare(
-        *device, size, benchmark::scale_frames(size, report.frames), report.rounds, overlaps);
-    benchmark::print_rows(rows);
-    report.rows.insert(report.rows.end(), rows.begin(), rows.end());
-    for (const OverlapRow& row : overlaps) judge(row, report);
-    report.overlaps.insert(report.overlaps.end(), overlaps.begin(), overlaps.end());
-  }
-  benchmark::print_overlaps(report.overlaps);
-  benchmark::print_verdicts(report);
+const std::map<std::string, benchmark::ChildMain> children = {
+    {"on-cpu", benchmark::on_cpu_as_child},
+    {"start", benchmark::start_as_child},
+    {"try", benchmark::try_as_child},
+};
+
+std::string gstreamer_version() {
+  gchar* const text = gst_version_string();
+  const std::string version = text;
+  g_free(text);
+  return version;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  benchmark::set_gl_environment();
+  if (benchmark::is_child(argc, argv)) return benchmark::run_as_child(children, argc, argv);
   gst_init(&argc, &argv);
-  return benchmark::run_program({"pipelines",
-                                 "Measures the element in pipelines against the limit of the link.",
-                                 {1000, 5},
-                                 {20, 2},
-                                 measure_all},
-                                argc, argv);
+  benchmark::register_pool_source();
+  return benchmark::run_program(
+      {"pipelines",
+       "Measures the element in pipelines against the limit of the link, and against its peers.",
+       {400, 5},
+       {20, 2},
+       {{"element", true, measure_element},
+        {"start", true, benchmark::measure_start},
+        {"on-cpu", true, benchmark::measure_on_cpu}},
+       gstreamer_version()},
+      argc, argv);
 }

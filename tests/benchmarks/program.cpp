@@ -3,12 +3,15 @@
 
 #include <getopt.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <optional>
+#include <string>
 
 #include "cuda/backend.h"
 
@@ -19,6 +22,8 @@ namespace {
 struct Options {
   Effort effort{0, 0};  // 0: the program's own
   std::string json_path;
+  std::vector<std::string> sizes;  // empty: all
+  std::vector<Part> parts;
 };
 
 std::optional<int> parse_count(const char* text) {
@@ -29,29 +34,71 @@ std::optional<int> parse_count(const char* text) {
   return value;
 }
 
-std::optional<Options> parse_options(int argc, char** argv) {
-  static const option known[] = {{"frames", required_argument, nullptr, 'f'},
-                                 {"rounds", required_argument, nullptr, 'r'},
-                                 {"json", required_argument, nullptr, 'j'},
-                                 {nullptr, 0, nullptr, 0}};
+bool is_known_size(const std::string& name) {
+  const auto has = [&](const auto& list) {
+    return std::any_of(std::begin(list), std::end(list),
+                       [&](const Size& size) { return size.name == name; });
+  };
+  return has(sizes) || has(swept_sizes);
+}
+
+// False for what is not understood.
+bool take_option(int found, const char* value, Options& options) {
+  if (found == 'j') {
+    options.json_path = value;
+    return true;
+  }
+  if (found == 's') {
+    options.sizes.push_back(value);
+    return is_known_size(value);
+  }
+  const std::optional<int> count = parse_count(value);
+  if (count) (found == 'f' ? options.effort.frames : options.effort.rounds) = *count;
+  return count.has_value();
+}
+
+std::optional<Options> parse_options(const Program& program, int argc, char** argv) {
+  constexpr int first_part = 256;  // behind all characters
+  std::vector<option> known = {{"frames", required_argument, nullptr, 'f'},
+                               {"rounds", required_argument, nullptr, 'r'},
+                               {"json", required_argument, nullptr, 'j'},
+                               {"size", required_argument, nullptr, 's'}};
+  for (const Part& part : program.parts)
+    known.push_back({part.name, no_argument, nullptr,
+                     first_part + static_cast<int>(&part - program.parts.data())});
+  known.push_back({nullptr, 0, nullptr, 0});
   Options options;
-  for (int found; (found = getopt_long(argc, argv, "", known, nullptr)) != -1;) {
-    if (found == 'j') {
-      options.json_path = optarg;
-      continue;
-    }
-    const std::optional<int> count = found == '?' ? std::nullopt : parse_count(optarg);
-    if (!count) return {};
-    (found == 'f' ? options.effort.frames : options.effort.rounds) = *count;
+  for (int found; (found = getopt_long(argc, argv, "", known.data(), nullptr)) != -1;) {
+    if (found >= first_part)
+      options.parts.push_back(program.parts[static_cast<std::size_t>(found - first_part)]);
+    else if (found == '?' || !take_option(found, optarg, options))
+      return {};
   }
   if (optind != argc) return {};
+  if (options.parts.empty())
+    std::copy_if(program.parts.begin(), program.parts.end(), std::back_inserter(options.parts),
+                 [](const Part& part) { return part.usual; });
   return options;
+}
+
+void print_usage(const Program& program) {
+  std::string parts;
+  for (const Part& part : program.parts) parts += std::string(" [--") + part.name + "]";
+  std::string names;
+  for (const Size& size : sizes) names += std::string(names.empty() ? "" : ", ") + size.name;
+  std::fprintf(stderr,
+               "usage: %s%s [--size NAME]... [--frames N] [--rounds N] [--json FILE]\n%s\nsizes: "
+               "%s\n",
+               program.name, parts.c_str(), program.what, names.c_str());
 }
 
 // As it can be typed again from the build folder.
 std::string command_line(const char* name, int argc, char** argv) {
   std::string line = std::string("tests/benchmarks/") + name;
-  for (int i = 1; i < argc; ++i) line += std::string(" ") + argv[i];
+  for (int i = 1; i < argc; ++i) {
+    const bool quoted = std::strchr(argv[i], ' ') != nullptr;
+    line += quoted ? std::string(" '") + argv[i] + "'" : std::string(" ") + argv[i];
+  }
   return line;
 }
 
@@ -91,10 +138,13 @@ void run(const Program& program, const Options& options, const std::string& comm
   report.command = command;
   report.date = utc_now();
   report.machine = describe_machine(opened.device->info());
+  report.machine.gstreamer = program.gstreamer;
   report.rounds = options.effort.rounds ? options.effort.rounds : usual.rounds;
   report.frames = options.effort.frames ? options.effort.frames : usual.frames;
   print_heading(report, opened.fallback_reason);
-  program.measure(opened.device, report);
+  Context context{opened.device, options.sizes, report};
+  for (const Part& part : options.parts) part.measure(context);
+  print_verdicts(report);
   if (!options.json_path.empty()) write_json(report, options.json_path);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
   std::printf("\ntook %.0f s\n", time.count());
@@ -102,12 +152,16 @@ void run(const Program& program, const Options& options, const std::string& comm
 
 }  // namespace
 
+bool Context::wants(const Size& size) const {
+  return size_names.empty() ||
+         std::find(size_names.begin(), size_names.end(), size.name) != size_names.end();
+}
+
 int run_program(const Program& program, int argc, char** argv) {
   const std::string command = command_line(program.name, argc, argv);
-  const std::optional<Options> options = parse_options(argc, argv);
+  const std::optional<Options> options = parse_options(program, argc, argv);
   if (!options) {
-    std::fprintf(stderr, "usage: %s [--frames N] [--rounds N] [--json FILE]\n%s\n", program.name,
-                 program.what);
+    print_usage(program);
     return 2;
   }
   try {

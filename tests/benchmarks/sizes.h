@@ -32,4 +32,11 @@ inline constexpr Size sizes[] = {
     {"2160p RGBA", "RGBA", rgba, 3840, 2160},
 };
 
+// What the sweep goes through.
+inline constexpr Size swept_sizes[] = {
+    {"720p RGBA", "RGBA", rgba, 1280, 720},
+    {"1080p RGBA", "RGBA", rgba, 1920, 1080},
+    {"2160p RGBA", "RGBA", rgba, 3840, 2160},
+};
+
 }  // namespace benchmark

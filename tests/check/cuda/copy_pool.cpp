@@ -5,7 +5,9 @@
 #include "cuda/copy_pool.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <utility>
@@ -20,8 +22,21 @@ using test::Random;
 
 namespace {
 
-constexpr int most_helpers = 3;
+constexpr int most_helpers = 7;
 constexpr std::size_t guard_bytes = 61;
+
+struct Config {
+  int helpers;
+  bool past_caches;
+};
+
+constexpr Config configs[] = {{0, false}, {0, true}, {1, false}, {1, true},
+                              {3, false}, {4, true}, {7, false}, {7, true}};
+constexpr int config_count = std::size(configs);
+
+CopyPool pool_of(int config) {
+  return CopyPool(configs[config].helpers, configs[config].past_caches ? 0 : ~std::size_t{0});
+}
 
 /// One side of a copy: a block with guards, and rows in it that go up or down.
 class Side {
@@ -91,7 +106,7 @@ Shape random_shape(Random& random, std::size_t most_bytes) {
 
 GST_START_TEST(every_row_arrives_and_nothing_else) {
   Random random;
-  CopyPool pool(__i__);
+  CopyPool pool = pool_of(__i__);
   for (const std::size_t row_bytes : {1, 3, 1023, 3840})
     for (const std::size_t rows : {1, 2, 3, 5, 203})
       for (const bool to_up : {false, true})
@@ -104,7 +119,7 @@ GST_END_TEST;
 
 GST_START_TEST(single_rows_are_cut_anywhere) {
   Random random;
-  CopyPool pool(__i__);
+  CopyPool pool = pool_of(__i__);
   for (const std::size_t size : {1, 262143, 262144, 262145, 262147, 1000003})
     for (const std::ptrdiff_t padding : {0, 7})
       fail_unless_empty(check_copy(pool, {size, 1, padding, 0, false, true}, random));
@@ -114,7 +129,7 @@ GST_END_TEST;
 // A single row has no next one: whatever its pitch says.
 GST_START_TEST(pitch_of_a_single_row_does_not_count) {
   Random random;
-  CopyPool pool(__i__);
+  CopyPool pool = pool_of(__i__);
   for (const std::ptrdiff_t pitch : {0, 1, -5, 1 << 30}) {
     const Bytes from = test::random_bytes(random, 600001);
     Bytes to(from.size());
@@ -128,7 +143,7 @@ GST_END_TEST;
 // Large ones, in rows of which a thread gets few, or in many that are tiny.
 GST_START_TEST(large_copies_of_odd_shapes) {
   Random random;
-  CopyPool pool(__i__);
+  CopyPool pool = pool_of(__i__);
   for (const auto& [row_bytes, rows] : {std::pair<std::size_t, std::size_t>{500001, 2},
                                         {400003, 3},
                                         {300007, 4},
@@ -144,7 +159,7 @@ GST_START_TEST(large_copies_of_odd_shapes) {
 GST_END_TEST;
 
 GST_START_TEST(nothing_to_copy_is_nothing) {
-  CopyPool pool(__i__);
+  CopyPool pool = pool_of(__i__);
   std::uint8_t byte = 5;
   const std::uint8_t other = 6;
   for (const auto& [row_bytes, rows] :
@@ -157,7 +172,7 @@ GST_END_TEST;
 
 GST_START_TEST(many_rounds) {
   Random random(__i__);
-  CopyPool pool(__i__);
+  CopyPool pool = pool_of(__i__);
   for (int round = 0; round < 50; ++round)
     fail_unless_empty(check_copy(pool, random_shape(random, 500000), random));
 }
@@ -166,7 +181,7 @@ GST_END_TEST;
 // Round after round without a pause: a helper that is late must not get a job twice, or none.
 GST_START_TEST(rounds_follow_at_once) {
   Random random;
-  CopyPool pool(__i__);
+  CopyPool pool = pool_of(__i__);
   constexpr std::size_t size = 300000;
   const Bytes sources[] = {test::random_bytes(random, size), test::random_bytes(random, size)};
   Bytes to(size);
@@ -179,10 +194,47 @@ GST_START_TEST(rounds_follow_at_once) {
 }
 GST_END_TEST;
 
+// Helpers are asleep, about to fall asleep, or still look out for the next round.
+GST_START_TEST(rounds_follow_after_pauses) {
+  Random random(__i__);
+  CopyPool pool = pool_of(__i__);
+  constexpr std::size_t size = 262147;
+  const Bytes sources[] = {test::random_bytes(random, size), test::random_bytes(random, size)};
+  Bytes to(size);
+  for (int round = 0; round < 150; ++round) {
+    const Bytes& from = sources[round % 2];
+    pool.copy(test::whole_copy(test::as_bytes(to.data()), test::as_bytes(from.data()), size,
+                               stripe::CopyDirection::download));
+    fail_unless(to == from, "round %d", round);
+    const int microseconds = random.one_in(3) ? random.between(0, 400) : random.between(0, 30);
+    std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+  }
+}
+GST_END_TEST;
+
+// One caller at a time, but not always the same one.
+GST_START_TEST(callers_take_turns) {
+  CopyPool pool = pool_of(__i__);
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+  std::string texts[3];
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&, i] {
+      Random random(300 + i);
+      for (int round = 0; round < 15 && texts[i].empty(); ++round) {
+        const std::lock_guard lock(mutex);
+        texts[i] = check_copy(pool, random_shape(random, 700000), random);
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& text : texts) fail_unless_empty(text);
+}
+GST_END_TEST;
+
 GST_START_TEST(destroyed_at_any_time) {
   Random random;
   for (int round = 0; round < 40; ++round) {
-    CopyPool pool(__i__);
+    CopyPool pool = pool_of(__i__);
     for (int copies = round % 3; copies > 0; --copies)
       fail_unless_empty(check_copy(pool, {100001, 3, 0, 1, false, false}, random));
   }
@@ -195,7 +247,7 @@ GST_START_TEST(many_pools_at_once) {
   for (int i = 0; i < 4; ++i)
     threads.emplace_back([&texts, i] {
       Random random(200 + i);
-      CopyPool one(1 + i % most_helpers), other(most_helpers - i % most_helpers);
+      CopyPool one = pool_of(2 + i), other = pool_of(config_count - 1 - i);
       for (int round = 0; round < 20 && texts[i].empty(); ++round)
         texts[i] = check_copy(round % 2 ? one : other, random_shape(random, 500000), random);
     });
@@ -217,14 +269,16 @@ static Suite* copy_pool_suite() {
   TCase* cases = tcase_create("copy-pool");
   suite_add_tcase(suite, cases);
   tcase_set_timeout(cases, 60);
-  tcase_add_loop_test(cases, every_row_arrives_and_nothing_else, 0, most_helpers + 1);
-  tcase_add_loop_test(cases, single_rows_are_cut_anywhere, 0, most_helpers + 1);
-  tcase_add_loop_test(cases, pitch_of_a_single_row_does_not_count, 0, most_helpers + 1);
-  tcase_add_loop_test(cases, large_copies_of_odd_shapes, 0, most_helpers + 1);
-  tcase_add_loop_test(cases, nothing_to_copy_is_nothing, 0, most_helpers + 1);
-  tcase_add_loop_test(cases, many_rounds, 0, most_helpers + 1);
-  tcase_add_loop_test(cases, rounds_follow_at_once, 0, most_helpers + 1);
-  tcase_add_loop_test(cases, destroyed_at_any_time, 0, most_helpers + 1);
+  tcase_add_loop_test(cases, every_row_arrives_and_nothing_else, 0, config_count);
+  tcase_add_loop_test(cases, single_rows_are_cut_anywhere, 0, config_count);
+  tcase_add_loop_test(cases, pitch_of_a_single_row_does_not_count, 0, config_count);
+  tcase_add_loop_test(cases, large_copies_of_odd_shapes, 0, config_count);
+  tcase_add_loop_test(cases, nothing_to_copy_is_nothing, 0, config_count);
+  tcase_add_loop_test(cases, many_rounds, 0, config_count);
+  tcase_add_loop_test(cases, rounds_follow_at_once, 0, config_count);
+  tcase_add_loop_test(cases, rounds_follow_after_pauses, 0, config_count);
+  tcase_add_loop_test(cases, callers_take_turns, 0, config_count);
+  tcase_add_loop_test(cases, destroyed_at_any_time, 0, config_count);
   tcase_add_test(cases, many_pools_at_once);
   tcase_add_test(cases, helpers_leave_a_core_to_the_caller);
   return suite;

@@ -280,6 +280,22 @@ GST_START_TEST(a_file_that_grows_without_end) {
 }
 GST_END_TEST;
 
+// As files of the kernel's are.
+GST_START_TEST(files_that_are_not_as_long_as_they_say) {
+  expect_refusal("/proc/self/status", "isn't as long as it says");  // it says 0
+  const Folder folder;
+  const std::string path = folder.file(plain_cube + "# a comment more\n");
+  off_t left = static_cast<off_t>(plain_cube.size());
+  read_instead = [&](int fd, void* data, std::size_t size) {
+    const ssize_t count = real_read(fd, data, std::min(size, static_cast<std::size_t>(left)));
+    left -= count;
+    return count;
+  };
+  expect_refusal(path, "isn't as long as it says");
+  read_instead = nullptr;
+}
+GST_END_TEST;
+
 GST_START_TEST(failing_reads) {
   const Folder folder;
   const std::string path = folder.file(plain_cube);
@@ -324,6 +340,7 @@ Suite* cube_file_reading_suite() {
   tcase_add_test(cases, opened_for_this_process_alone_and_without_waiting);
   tcase_add_test(cases, files_that_change_meanwhile);
   tcase_add_test(cases, a_file_that_grows_without_end);
+  tcase_add_test(cases, files_that_are_not_as_long_as_they_say);
   tcase_add_test(cases, failing_reads);
   tcase_add_test(cases, without_memory);
   return suite;

@@ -113,9 +113,9 @@ class DecoratedEvent final : public stripe::Event {
       : live_(std::move(script)), inner_(std::move(inner)) {}
 
   // A wait that fails did not wait: the work may go on.
-  void wait() override {
+  stripe::Waited wait(const stripe::WaitPlan& plan) override {
     live_.script().call(Call::wait);
-    inner_->wait();
+    return inner_->wait(plan);
   }
 
   stripe::Event& inner() { return *inner_; }

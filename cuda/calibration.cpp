@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/calibration.h"
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <string>
+
+namespace stripe {
+
+namespace {
+
+// Two measurements of the same thing differ by less.
+constexpr double noise = 0.02;
+
+// A candidate that is so much slower is not measured again.
+constexpr double hopeless = 1.15;
+
+// What an operation does to the times is too little to be worth its preparation.
+Operation some_operation() { return {}; }
+
+// One pair of page-locked frames for all that are in flight: nobody looks at the results.
+class Trial {
+ public:
+  Trial(std::shared_ptr<Device> device, const FrameShape& shape, const ChoiceRequest& request,
+        int stream_count, Time deadline)
+      : device_(std::move(device)),
+        shape_(shape),
+        depth_(request.depth),
+        stream_count_(stream_count),
+        deadline_(deadline),
+        layout_(make_frame_layout(shape.layout, shape.width, shape.height)),
+        input_(device_->allocate_pinned(layout_.size_bytes)),
+        output_(device_->allocate_pinned(layout_.size_bytes)) {}
+
+  std::optional<double> measure(const Candidate& candidate) {
+    if (now() >= deadline_) return std::nullopt;
+    try {
+      Engine& engine = engine_for(candidate.transfer);
+      run(engine, candidate, depth_ + 1);  // the first frames of a kind take longer
+      const double first = run(engine, candidate, frames_a_batch());
+      best_ = std::min(best_, first);
+      if (first > hopeless * best_ || now() >= deadline_) return first;
+      const double time = std::min(first, run(engine, candidate, frames_a_batch()));
+      best_ = std::min(best_, time);
+      return time;
+    } catch (const std::exception&) {
+      return std::numeric_limits<double>::infinity();
+    }
+  }
+
+ private:
+  Engine& engine_for(Transfer transfer) {
+    std::unique_ptr<Engine>& engine = engines_[static_cast<std::size_t>(transfer)];
+    if (!engine)
+      engine =
+          std::make_unique<Engine>(device_, shape_, EngineOptions{stream_count_, depth_, transfer});
+    return *engine;
+  }
+
+  // Some milliseconds of them.
+  int frames_a_batch() const {
+    constexpr double bytes_a_batch = 80e6;
+    return std::clamp(static_cast<int>(bytes_a_batch / static_cast<double>(layout_.size_bytes)), 4,
+                      16);
+  }
+
+  // In us a frame, with as many in flight at the end as at the beginning.
+  double run(Engine& engine, const Candidate& candidate, int frames) {
+    const FrameParameters parameters{StripeLayout::rows, candidate.stripe_count, some_operation()};
+    const FrameJob job{as_const(view_of(layout_, input_.data())),
+                       HostAccess::direct,
+                       view_of(layout_, output_.data()),
+                       HostAccess::direct,
+                       true,
+                       true};
+    std::deque<Ticket> flying;
+    const auto finish_one = [&] {
+      engine.wait(flying.front());
+      flying.pop_front();
+    };
+    for (int i = 1; i < depth_; ++i) flying.push_back(engine.submit(job, parameters));
+    const Time begin = now();
+    for (int i = 0; i < frames; ++i) {
+      flying.push_back(engine.submit(job, parameters));
+      finish_one();
+    }
+    const double time = microseconds(now() - begin) / frames;
+    while (!flying.empty()) finish_one();
+    return time;
+  }
+
+  const std::shared_ptr<Device> device_;
+  const FrameShape shape_;
+  const int depth_;
+  const int stream_count_;
+  const Time deadline_;
+  const FrameLayout layout_;
+  const PinnedBlock input_;
+  const PinnedBlock output_;
+  std::array<std::unique_ptr<Engine>, 2> engines_;
+  double best_ = std::numeric_limits<double>::infinity();
+};
+
+// All that the answer depends on.
+std::string key_of(const DeviceInfo& device, const FrameShape& shape,
+                   const ChoiceRequest& request) {
+  std::string key = device.backend + " " + device.name + " ";
+  for (const int number :
+       {device.id, shape.width, shape.height, int{shape.interlaced}, request.depth,
+        request.stream_count, request.stripe_count, static_cast<int>(request.transfer)})
+    key += std::to_string(number) + " ";
+  const PixelLayout& layout = shape.layout;
+  for (const int number : {static_cast<int>(layout.model), int{layout.plane_count},
+                           int{layout.color_count}, int{layout.has_extra}})
+    key += std::to_string(number) + " ";
+  for (int c = 0; c < layout.component_count(); ++c)
+    for (const int number : {layout.components[c].plane, layout.components[c].offset_bytes,
+                             layout.components[c].step_bytes, layout.components[c].log2_sub_x,
+                             layout.components[c].log2_sub_y})
+      key += std::to_string(number) + " ";
+  return key;
+}
+
+// What is known already, and whether somebody is at it.
+class Cache {
+ public:
+  // The answer that is known; nothing where the caller is to find it and then to call `put`, or
+  // where others kept the device busy for too long: then `mine` is false.
+  std::optional<Calibration> get(const std::string& key, Time budget, bool& mine) {
+    std::unique_lock lock(mutex_);
+    mine = changed_.wait_for(lock, std::chrono::nanoseconds(budget),
+                             [&] { return !busy_ || known_.contains(key); });
+    if (const auto found = known_.find(key); found != known_.end()) {
+      mine = false;
+      return found->second;
+    }
+    busy_ |= mine;
+    return std::nullopt;
+  }
+
+  void put(const std::string& key, const Calibration& calibration) {
+    {
+      const std::lock_guard lock(mutex_);
+      busy_ = false;
+      if (!calibration.tried.empty()) known_[key] = calibration;
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;  // a leaf; guards all below
+  std::condition_variable changed_;
+  std::map<std::string, Calibration> known_;
+  bool busy_ = false;
+};
+
+// Outlives every element.
+Cache& cache() {
+  static Cache* const cache = new Cache;
+  return *cache;
+}
+
+Calibration measure_all(const std::shared_ptr<Device>& device, const FrameShape& shape,
+                        const ChoiceRequest& request, const std::vector<Candidate>& candidates,
+                        Time deadline) {
+  const Choice guess = choose(request, device->info());
+  try {
+    Trial trial(device, shape, request, guess.stream_count, deadline);
+    return try_candidates(guess, candidates,
+                          [&](const Candidate& candidate) { return trial.measure(candidate); });
+  } catch (const std::exception&) {
+    return {guess, {}, false};
+  }
+}
+
+}  // namespace
+
+Calibration try_candidates(const Choice& guess, const std::vector<Candidate>& candidates,
+                           const MeasureCandidate& measure) {
+  Calibration out{guess, {}, false};
+  const Candidate* best = nullptr;
+  out.tried.reserve(candidates.size());
+  for (const Candidate& candidate : candidates) {
+    const std::optional<double> time = measure(candidate);
+    if (!time) break;
+    out.tried.push_back({candidate.transfer, candidate.stripe_count, *time});
+    const double to_beat = !best                        ? std::numeric_limits<double>::infinity()
+                           : best == &out.tried.front() ? best->us / (1 + noise)
+                                                        : best->us;
+    if (*time < to_beat) best = &out.tried.back();
+  }
+  if (best) {
+    out.choice.transfer = best->transfer;
+    out.choice.stripe_count = best->stripe_count;
+  }
+  return out;
+}
+
+Calibration calibrate(const std::shared_ptr<Device>& device, const FrameShape& shape,
+                      const ChoiceRequest& request, Time budget) {
+  const Time begin = now();
+  const FrameLayout layout = make_frame_layout(shape.layout, shape.width, shape.height);
+  const std::vector<Candidate> candidates =
+      list_candidates(request, device->info(), layout.size_bytes);
+  // Page-locking the two frames must leave time to try something.
+  if (candidates.size() < 2 || 2 * page_lock_time(layout.size_bytes) > budget / 2)
+    return {choose(request, device->info()), {}, false};
+  const std::string key = key_of(device->info(), shape, request);
+  bool mine = false;
+  if (std::optional<Calibration> known = cache().get(key, budget, mine)) {
+    known->from_cache = true;
+    return *known;
+  }
+  if (!mine) return {choose(request, device->info()), {}, false};
+  const Calibration found = measure_all(device, shape, request, candidates, begin + budget);
+  cache().put(key, found);
+  return found;
+}
+
+}  // namespace stripe

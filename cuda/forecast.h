@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "cuda/device.h"
+#include "cuda/host_clock.h"
+
+namespace stripe {
+
+/// Tells when the next frame will be done from how long the ones before took, so that a wait can
+/// sleep for most of the time and look closely at the end.
+///
+/// A frame takes its time from when it was submitted, or, where others were in flight, from when the
+/// one before was done. The estimate follows what is measured within some frames; where a wait woke
+/// when the frame was done already, the next one wakes earlier.
+///
+/// Thread:  one at a time, a value.
+class Forecast {
+ public:
+  /// How to wait for the next frame. It spins for at most 0.3 of the time that frames take; nothing
+  /// is planned before the first was done.
+  WaitPlan plan(Time submitted) const noexcept;
+
+  /// The frame that the last plan was for is done.
+  void note(Time submitted, Time done, const Waited& waited) noexcept;
+
+ private:
+  Time begin_of(Time submitted) const noexcept;
+  void note_oversleep(Time overslept) noexcept;
+
+  Time last_done_ = 0;
+  Time length_ = 0;  // 0: nothing is known
+  Time oversleep_ = 0;
+};
+
+}  // namespace stripe
