@@ -249,6 +249,7 @@ GST_START_TEST(playbin_has_it_as_video_filter) {
   pipeline.set_state(GST_STATE_PLAYING);
   pipeline.wait_for(GST_MESSAGE_EOS);
   fail_unless_equals_uint64(stat_uint64(pipeline.find("stripes").get(), "frames-out"), 12);
+  fail_unless_equals_int(count_of(pipeline, "videobalance"), 1);
   const LastPicture last(pipeline);
   expect_component(last.picture->view(), 0, 20, 5);  // black, of either range
 }
