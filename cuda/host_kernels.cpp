@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "cuda/group_jobs.h"
+#include "cuda/packed_matrix.h"
 
 namespace stripe {
 
@@ -80,8 +81,30 @@ RunRow find_run_row(const GroupJob& job) noexcept {
   return nullptr;
 }
 
+// Smaller areas are done before the tables are made.
+constexpr int least_pixels_for_tables = 2048;
+
+bool is_packed(const GroupJob& job) noexcept {
+  const PixelLayout& layout = job.layout;
+  return job.group.component_count == 3 && layout.plane_count == 1 &&
+         (layout.components[0].step_bytes == 3 || layout.components[0].step_bytes == 4);
+}
+
+void run_packed(const Affine& affine, const GroupJob& job) noexcept {
+  const PackedMatrix matrix(affine, job.layout);
+  const SampleGroup& group = job.group;
+  const Component first{0, 0, job.layout.components[0].step_bytes, 0, 0};
+  for (int y = group.y; y < group.y + group.height; ++y)
+    matrix.run_row(job.input[0].data + sample_offset(first, job.input[0].pitch_bytes, group.x, y),
+                   job.output[0].data + sample_offset(first, job.output[0].pitch_bytes, group.x, y),
+                   group.width);
+}
+
 void run_affine(const Affine& affine, const GroupJob& job) noexcept {
   const SampleGroup& group = job.group;
+  if (PackedMatrix::is_fast() && is_packed(job) &&
+      static_cast<long long>(group.width) * group.height >= least_pixels_for_tables)
+    return run_packed(affine, job);
   const RunRow run_row = find_run_row(job);
   for (int y = group.y; y < group.y + group.height; ++y) {
     if (run_row) {
