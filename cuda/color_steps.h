@@ -18,14 +18,10 @@ struct Rgb16 {
 constexpr int rgb16_one = 65535;
 
 // The curve of gamma is steepest at its foot: up to 2^12 each input has an entry, then each power
-// of 2 has as many as the one before; the last few inputs, behind which there is none to be linear
-// to, have entries again.
-constexpr int gamma_direct_entries = 1 << 12;
+// of 2 has half as many.
 constexpr int gamma_octave_entries = 1 << 11;
-constexpr int gamma_octaves = 4;
-constexpr int gamma_tail_begin = gamma_direct_entries + gamma_octaves * gamma_octave_entries - 1;
-constexpr int gamma_tail = 1 << gamma_octaves;
-constexpr int gamma_entries = gamma_tail_begin + gamma_tail;
+constexpr int gamma_octaves = 5;  ///< the first one is all inputs below 2^12
+constexpr int gamma_entries = (gamma_octaves + 1) * gamma_octave_entries;
 
 constexpr int curve_entries = rgb16_one + 1;  ///< of one component
 
@@ -48,22 +44,39 @@ struct ColorSteps {
   Rgb16 black, white;  ///< what threshold makes, after the LUT
 };
 
-/// The tables where a device finds them; nullptr where there is none.
+/// The tables where a device finds them; nullptr where there is none. An entry of gamma is a value
+/// and, above 16 bits, how much greater the next one is.
 struct LookUpTables {
-  const unsigned short* gamma;     ///< gamma_entries
+  const unsigned int* gamma;       ///< gamma_entries
   const unsigned short* curves;    ///< curve_entries of R', then of G', then of B'
   const unsigned long long* cube;  ///< red fastest: R' in the lowest 16 bits, then G', then B'
 };
 
-/// A pixel's codes (0 where there is no component) as R'G'B', rounded half up and clamped.
-STRIPE_HOST_DEVICE constexpr Rgb16 rgb_from(const ColorSteps& steps, int a, int b, int c) {
+/// What pixels that share chroma have in common on the way to R'G'B'.
+///
+/// Units:   2^-16 of an Rgb16 unit.
+struct SharedPart {
+  long long sum[3];
+};
+
+/// For the codes of the second and third component; 0 where there are none.
+STRIPE_HOST_DEVICE constexpr SharedPart shared_part(const ColorSteps& steps, int b, int c) {
+  SharedPart part{};
+  for (int i = 0; i < 3; ++i)
+    part.sum[i] = static_cast<long long>(steps.to_rgb[i][1]) * b +
+                  static_cast<long long>(steps.to_rgb[i][2]) * c + steps.to_rgb_offset[i];
+  return part;
+}
+
+/// A pixel with this code of the first component as R'G'B', rounded half up and clamped.
+STRIPE_HOST_DEVICE constexpr Rgb16 rgb_from(const ColorSteps& steps, int a,
+                                            const SharedPart& part) {
   Rgb16 rgb{};
   for (int i = 0; i < 3; ++i) {
-    const long long sum = static_cast<long long>(steps.to_rgb[i][0]) * a +
-                          static_cast<long long>(steps.to_rgb[i][1]) * b +
-                          static_cast<long long>(steps.to_rgb[i][2]) * c + steps.to_rgb_offset[i];
-    const long long value = (sum + (1 << 15)) >> 16;
-    rgb.value[i] = static_cast<int>(value < 0 ? 0 : value > rgb16_one ? rgb16_one : value);
+    const long long sum = static_cast<long long>(steps.to_rgb[i][0]) * a + part.sum[i];
+    // The bounds of the factors keep it below 2^24.
+    const int value = static_cast<int>((sum + (1 << 15)) >> 16);
+    rgb.value[i] = value < 0 ? 0 : value > rgb16_one ? rgb16_one : value;
   }
   return rgb;
 }
@@ -76,21 +89,28 @@ STRIPE_HOST_DEVICE constexpr unsigned char code_from(const ColorSteps& steps, in
   for (int i = 0; i < 3; ++i)
     total += static_cast<long long>(steps.from_rgb[row][i]) * sum.value[i];
   const int shift = 24 + log2_pixels;
-  const long long code = (total + (1ll << (shift - 1))) >> shift;
+  // Below 2^16, as its factors are those of a colour space.
+  const int code = static_cast<int>((total + (1ll << (shift - 1))) >> shift);
   return static_cast<unsigned char>(code < 0 ? 0 : code > 255 ? 255 : code);
 }
 
+/// How many bits a positive number has.
+STRIPE_HOST_DEVICE constexpr int bits_of(int value) {
+#if defined(__CUDA_ARCH__)
+  return 32 - __clz(value);
+#else
+  return 32 - __builtin_clz(static_cast<unsigned int>(value));
+#endif
+}
+
 /// Linear between the entries.
-STRIPE_HOST_DEVICE constexpr int gamma_at(const unsigned short* table, int value) {
-  if (value < gamma_direct_entries) return table[value];
-  if (value > rgb16_one - gamma_tail)
-    return table[gamma_tail_begin + gamma_tail - 1 - (rgb16_one - value)];
-  constexpr int begin = 2 * gamma_direct_entries;  // of the second octave
-  const int octave = 1 + (value >= begin) + (value >= 2 * begin) + (value >= 4 * begin);
-  const int at = gamma_direct_entries + (octave - 2) * gamma_octave_entries + (value >> octave);
-  const int low = table[at], high = table[at + 1];
-  const int fraction = value & ((1 << octave) - 1);
-  return low + (((high - low) * fraction + (1 << (octave - 1))) >> octave);
+STRIPE_HOST_DEVICE constexpr int gamma_at(const unsigned int* table, int value) {
+  const int octave = bits_of(value | (2 * gamma_octave_entries - 1)) - 12;
+  const unsigned int entry = table[octave * gamma_octave_entries + (value >> octave)];
+  const unsigned int one = 1u << octave;
+  const unsigned int fraction = static_cast<unsigned int>(value) & (one - 1);
+  const unsigned int rise = ((entry >> 16) * fraction + one / 2) >> octave;
+  return static_cast<int>((entry & 0xffff) + rise);
 }
 
 STRIPE_HOST_DEVICE constexpr bool is_white(const ColorSteps& steps, const Rgb16& rgb) {

@@ -18,18 +18,19 @@ unsigned short rounded(double value) {
   return static_cast<unsigned short>(std::lround(std::clamp(value, 0.0, 1.0) * rgb16_one));
 }
 
-std::vector<unsigned short> gamma_table(double gamma) {
-  std::vector<unsigned short> table;
-  table.reserve(gamma_entries);
-  const double exponent = 1 / gamma;
-  const auto add = [&](int input) {
-    table.push_back(rounded(std::pow(static_cast<double>(input) / rgb16_one, exponent)));
-  };
-  for (int i = 0; i < gamma_direct_entries; ++i) add(i);
-  for (int octave = 1; octave <= gamma_octaves; ++octave)
-    for (int i = gamma_octave_entries; i < 2 * gamma_octave_entries; ++i) add(i << octave);
-  for (int i = gamma_tail - 2; i >= 0; --i) add(rgb16_one - i);
-  return table;
+// Behind the last entry is what makes white of white: its step has one input less than others.
+std::vector<unsigned int> gamma_table(double gamma) {
+  std::vector<unsigned int> values;
+  values.reserve(gamma_entries + 1);
+  for (int octave = 0; octave < gamma_octaves; ++octave)
+    for (int i = octave == 0 ? 0 : gamma_octave_entries; i < 2 * gamma_octave_entries; ++i)
+      values.push_back(rounded(std::pow(static_cast<double>(i << octave) / rgb16_one, 1 / gamma)));
+  constexpr unsigned int last_step = 1 << (gamma_octaves - 1);
+  const unsigned int rest = rgb16_one - values.back();
+  values.push_back(values.back() + (rest * last_step + last_step / 2 - 1) / (last_step - 1));
+  for (std::size_t i = 0; i < gamma_entries; ++i) values[i] |= (values[i + 1] - values[i]) << 16;
+  values.pop_back();
+  return values;
 }
 
 // How far `value` is from `min` to `max`, at most all the way.

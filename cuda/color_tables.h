@@ -26,7 +26,7 @@ struct SharedTable {
 /// The tables of an operation, with what they were made from. Layouts as LookUpTables has them.
 struct ColorTables {
   double gamma_value = 1;
-  SharedTable<unsigned short> gamma;
+  SharedTable<unsigned int> gamma;
 
   std::shared_ptr<const Lut> lut;
   SharedTable<unsigned short> curves;

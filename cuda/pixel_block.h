@@ -85,12 +85,14 @@ STRIPE_HOST_DEVICE inline void color_block(const ColorSteps& steps, const LookUp
                                            const BlockJob& job, int across, int down) {
   const PixelBlock block = block_at(job, across, down);
   const bool has_others = job.layout.color_count == 3;
-  const int b = has_others ? read_sample(job, 1, block.chroma_x, block.chroma_y) : 0;
-  const int c = has_others ? read_sample(job, 2, block.chroma_x, block.chroma_y) : 0;
+  const SharedPart part =
+      has_others ? shared_part(steps, read_sample(job, 1, block.chroma_x, block.chroma_y),
+                               read_sample(job, 2, block.chroma_x, block.chroma_y))
+                 : shared_part(steps, 0, 0);
   Rgb16 sum{};
   for (int y = block.y; y < block.y_end; ++y)
     for (int x = block.x; x < block.x_end; ++x) {
-      const Rgb16 rgb = run_steps(steps, tables, rgb_from(steps, read_sample(job, 0, x, y), b, c));
+      const Rgb16 rgb = run_steps(steps, tables, rgb_from(steps, read_sample(job, 0, x, y), part));
       write_sample(job, 0, x, y, code_from(steps, 0, rgb, 0));
       for (int i = 0; i < 3; ++i) sum.value[i] += rgb.value[i];
       if (job.layout.has_extra)
