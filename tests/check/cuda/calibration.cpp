@@ -116,8 +116,8 @@ GST_END_TEST;
 GST_START_TEST(the_most_promising_comes_first) {
   const auto alone = candidates(request_of(0, 1, TransferMode::copy));
   fail_unless(alone.front().stripe_count >= 3 && alone.back().stripe_count == 1);
-  const auto first = candidates(request_of(0, 3, TransferMode::automatic)).front();
-  fail_unless(first.transfer == Transfer::copy && first.stripe_count == 1);
+  const auto answer = candidates(request_of(0, 3, TransferMode::automatic)).front();
+  fail_unless(answer.transfer == Transfer::copy && answer.stripe_count == 1);
   const auto two = candidates(request_of(0, 2, TransferMode::automatic), 4 * bytes_1080p).front();
   fail_unless(two.transfer == Transfer::copy && two.stripe_count > 1);
 }
@@ -166,25 +166,25 @@ GST_START_TEST(on_a_device) {
     // Another size for each, so that no other test has asked before.
     const stripe::FrameShape shape = shape_of("RGBA", 640 + depth, 480);
     const stripe::Time begin = stripe::now();
-    const Calibration first = stripe::calibrate(device, shape, request);
+    const Calibration answer = stripe::calibrate(device, shape, request);
     const stripe::Time spent = stripe::now() - begin;
-    g_print("%zu candidates in %.1f ms\n", first.tried.size(), static_cast<double>(spent) / 1e6);
-    fail_unless(!first.from_cache);
+    g_print("%zu candidates in %.1f ms\n", answer.tried.size(), static_cast<double>(spent) / 1e6);
+    fail_unless(!answer.from_cache);
     if (device->info().shares_memory) {
       const Choice usual = stripe::choose(request, device->info());
-      fail_unless(first.tried.empty());
-      fail_unless_equals_int(first.choice.stripe_count, usual.stripe_count);
-      fail_unless(first.choice.transfer == usual.transfer);
+      fail_unless(answer.tried.empty());
+      fail_unless_equals_int(answer.choice.stripe_count, usual.stripe_count);
+      fail_unless(answer.choice.transfer == usual.transfer);
       continue;
     }
-    fail_unless(!first.tried.empty());
-    fail_unless(has(first.tried, first.choice.transfer, first.choice.stripe_count));
-    for (const Candidate& one : first.tried) fail_unless(one.us > 0 && std::isfinite(one.us));
+    fail_unless(!answer.tried.empty());
+    fail_unless(has(answer.tried, answer.choice.transfer, answer.choice.stripe_count));
+    for (const Candidate& one : answer.tried) fail_unless(one.us > 0 && std::isfinite(one.us));
     const Calibration again = stripe::calibrate(device, shape, request);
     fail_unless(again.from_cache);
-    fail_unless_equals_uint64(again.tried.size(), first.tried.size());
-    fail_unless_equals_int(again.choice.stripe_count, first.choice.stripe_count);
-    fail_unless(again.choice.transfer == first.choice.transfer);
+    fail_unless_equals_uint64(again.tried.size(), answer.tried.size());
+    fail_unless_equals_int(again.choice.stripe_count, answer.choice.stripe_count);
+    fail_unless(again.choice.transfer == answer.choice.transfer);
     ChoiceRequest another = request;
     another.depth = depth + 1;
     fail_unless(!stripe::calibrate(device, shape, another).from_cache);

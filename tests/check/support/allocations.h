@@ -2,7 +2,7 @@
 #pragma once
 
 // Counts what operator new gives in this program, and can refuse it. Included by one source alone,
-// since it replaces the operators.
+// since it replaces the operators; but not ThreadSanitizer's, which can't be replaced.
 
 #include <algorithm>
 #include <atomic>
@@ -11,7 +11,21 @@
 #include <cstdlib>
 #include <new>
 
+#if defined(__SANITIZE_THREAD__)
+#define TEST_WITH_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TEST_WITH_TSAN 1
+#endif
+#endif
+
 namespace test {
+
+#ifdef TEST_WITH_TSAN
+inline constexpr bool counts_allocations = false;
+#else
+inline constexpr bool counts_allocations = true;
+#endif
 
 inline std::atomic<std::size_t> largest_allocation{0};
 inline std::atomic<std::size_t> refused_from{SIZE_MAX};  ///< bytes
@@ -23,7 +37,7 @@ inline void* counted_memory(std::size_t size_bytes) noexcept {
   return size_bytes < refused_from ? std::malloc(std::max<std::size_t>(size_bytes, 1)) : nullptr;
 }
 
-/// The most bytes that `work` asked for at once.
+/// The most bytes that `work` asked for at once; 0 where nothing is counted.
 template <typename Work>
 std::size_t most_at_once(const Work& work) {
   largest_allocation = 0;
@@ -33,6 +47,7 @@ std::size_t most_at_once(const Work& work) {
 
 }  // namespace test
 
+#ifndef TEST_WITH_TSAN
 void* operator new(std::size_t size_bytes) {
   if (void* memory = test::counted_memory(size_bytes)) return memory;
   throw std::bad_alloc();
@@ -43,3 +58,4 @@ void* operator new(std::size_t size_bytes, const std::nothrow_t&) noexcept {
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+#endif
