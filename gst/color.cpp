@@ -39,6 +39,12 @@ bool change_color(GstElement* element, const GParamSpec* spec, const GValue* val
   }
 }
 
+void sync_properties(GstBaseTransform* trans, GstBuffer* frame) {
+  const GstClockTime time =
+      gst_segment_to_stream_time(&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(frame));
+  if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(trans), time);
+}
+
 void use_color(State& state, stripe::ColorSettings color) {
   const std::shared_ptr<Session> session = state.current_session();
   if (session) session->set_color(color);

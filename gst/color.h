@@ -13,6 +13,11 @@ namespace gst_stripe {
 /// Thread:  any, no lock held.
 bool change_color(GstElement* element, const GParamSpec* spec, const GValue* value);
 
+/// Sets each property that has a controller to what that gives for the stream time of `frame`.
+///
+/// Thread:  the streaming thread, no lock held.
+void sync_properties(GstBaseTransform* trans, GstBuffer* frame);
+
 /// Makes `color` what happens to pictures from the next frame on.
 ///
 /// Thread:  the caller holds the state's color_mutex.

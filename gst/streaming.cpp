@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "gst/color.h"
 #include "gst/debug.h"
 #include "gst/messages.h"
 #include "gst/queries.h"
@@ -52,13 +53,6 @@ bool start_frame(GstBaseTransform* trans, Frame& frame) {
     post_error(GST_ELEMENT(trans), error);
     return false;
   }
-}
-
-// Controllers set the properties that they have to what these are at this frame.
-void sync_properties(GstBaseTransform* trans, GstBuffer* input) {
-  const GstClockTime time =
-      gst_segment_to_stream_time(&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(input));
-  if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(trans), time);
 }
 
 GstFlowReturn drop_input(State& state, GstFlowReturn flow) {
