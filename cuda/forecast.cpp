@@ -48,7 +48,7 @@ void Forecast::note(Time submitted, Time done, const Waited& waited) noexcept {
   if (length_ == 0)
     length_ = measured;
   else if (waited.was_late)  // it took less than was measured, and nobody knows how much less
-    length_ -= length_ / 32;
+    length_ -= length_ / (waited.slept ? 8 : 32);
   else
     length_ += (measured - length_) / 4;
 }
