@@ -47,6 +47,7 @@ Engine::Engine(std::shared_ptr<Device> device, const FrameShape& shape,
       shape_(shape),
       layout_(checked_layout(shape, options)),
       transfer_(options.transfer),
+      forecast_(options.depth == 1),
       stream_times_(static_cast<std::size_t>(options.stream_count)) {
   for (int i = 0; i < options.depth; ++i) {
     Slot& slot = *slots_.emplace_back(std::make_unique<Slot>());

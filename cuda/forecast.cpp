@@ -8,16 +8,18 @@ namespace stripe {
 namespace {
 
 // Shares of the time a frame takes. A wait wakes at most half of `most_spin` before the expected
-// end, so that the other half is left for a frame that takes longer than expected. One that takes
-// longer still is dozed for.
+// end, so that the other half is left for a frame that takes longer than expected.
 constexpr double most_spin = 0.3;
 constexpr double most_lead = 0.15;
-constexpr double most_spin_ns = 50'000;
-constexpr double most_doze = 3;
+constexpr double most_doze = 0.3;
 
 // How long before the expected end it wakes if sleeps are punctual: for what frames differ by.
 constexpr double usual_lead = 0.05;
 constexpr double most_usual_lead_ns = 10'000;
+
+// Where others are in flight they keep the link busy meanwhile: the CPU's time is worth more.
+constexpr double most_spin_alone_ns = 50'000;
+constexpr double most_spin_in_flight_ns = 20'000;
 
 }  // namespace
 
@@ -27,18 +29,19 @@ WaitPlan Forecast::plan(Time submitted) const noexcept {
   if (length_ == 0) return {};
   const auto length = static_cast<double>(length_);
   const double usual = std::min(usual_lead * length, most_usual_lead_ns);
-  const double spin = std::min(most_spin * length, most_spin_ns);
+  const double spin =
+      std::min(most_spin * length, alone_ ? most_spin_alone_ns : most_spin_in_flight_ns);
   const double lead =
       std::min({usual + static_cast<double>(oversleep_), most_lead * length, spin / 2});
   return {begin_of(submitted) + length_ - static_cast<Time>(lead), static_cast<Time>(spin) + 1,
-          static_cast<Time>(most_doze * length)};
+          alone_ ? static_cast<Time>(most_doze * length) : 0};
 }
 
-// Grows at once and shrinks slowly: waking too early costs a few microseconds of the CPU's time,
-// waking too late costs the link's.
+// Alone it grows at once and shrinks slowly: waking too early costs a few microseconds of the CPU's
+// time, waking too late costs the link's.
 void Forecast::note_oversleep(Time overslept) noexcept {
   const Time difference = overslept - oversleep_;
-  oversleep_ += difference > 0 ? difference / 2 : difference / 16;
+  oversleep_ += difference / (alone_ && difference > 0 ? 2 : 16);
 }
 
 void Forecast::note(Time submitted, Time done, const Waited& waited) noexcept {

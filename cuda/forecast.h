@@ -16,6 +16,9 @@ namespace stripe {
 /// Thread:  one at a time, a value.
 class Forecast {
  public:
+  /// `alone`: no other frame keeps the link busy until the next one is submitted.
+  explicit Forecast(bool alone) noexcept : alone_(alone) {}
+
   /// How to wait for the next frame. It spins for at most 0.3 of the time that frames take; nothing
   /// is planned before the first was done.
   WaitPlan plan(Time submitted) const noexcept;
@@ -27,6 +30,7 @@ class Forecast {
   Time begin_of(Time submitted) const noexcept;
   void note_oversleep(Time overslept) noexcept;
 
+  const bool alone_;
   Time last_done_ = 0;
   Time length_ = 0;  // 0: nothing is known
   Time oversleep_ = 0;
