@@ -30,9 +30,9 @@ struct ChoiceRequest {
 
 /// What was decided, for an engine and its frames.
 struct Choice {
-  int stream_count;
-  int stripe_count;
-  Transfer transfer;
+  int stream_count = 0;
+  int stripe_count = 0;
+  Transfer transfer = Transfer::copy;
 };
 
 /// A way to treat frames that may be the fastest.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The read-only property `stats`: its fields, when they count, and when they start again.
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "gst/downstream.h"
 #include "gst/frames.h"
@@ -54,6 +56,96 @@ GST_START_TEST(zeros_before_start) {
   gst_element_set_state(element.get(), GST_STATE_READY);
   expect_zeros(element.get());
   gst_element_set_state(element.get(), GST_STATE_NULL);
+}
+GST_END_TEST;
+
+/// What the field `calibration` says.
+struct CalibrationField {
+  explicit CalibrationField(GstElement* element) {
+    GstStructure* stats = nullptr;
+    g_object_get(element, "stats", &stats, nullptr);
+    const Ref<GstStructure> owner(stats);
+    const auto* inner = static_cast<const GstStructure*>(
+        g_value_get_boxed(gst_structure_get_value(stats, "calibration")));
+    gboolean cached = FALSE;
+    fail_unless(gst_structure_get_boolean(inner, "from-cache", &cached));
+    from_cache = cached;
+    const GValue* candidates = gst_structure_get_value(inner, "candidates");
+    fail_unless(GST_VALUE_HOLDS_ARRAY(candidates));
+    for (guint i = 0; i < gst_value_array_get_size(candidates); ++i)
+      add(static_cast<const GstStructure*>(
+          g_value_get_boxed(gst_value_array_get_value(candidates, i))));
+    choice = word_for(static_cast<const GstStructure*>(
+        g_value_get_boxed(gst_structure_get_value(inner, "choice"))));
+  }
+
+  /// "copy 3" for three copied stripes.
+  static std::string word_for(const GstStructure* one) {
+    guint stripes = 0;
+    fail_unless(gst_structure_get_uint(one, "stripe-count", &stripes));
+    return std::string(gst_structure_get_string(one, "transfer-mode")) + " " +
+           std::to_string(stripes);
+  }
+
+  void add(const GstStructure* one) {
+    double time = 0;
+    fail_unless(gst_structure_get_double(one, "time-us", &time) && time > 0);
+    tried.push_back(word_for(one));
+    times.push_back(time);
+  }
+
+  bool from_cache = false;
+  std::vector<std::string> tried;
+  std::vector<double> times;
+  std::string choice;
+};
+
+std::string treatment_of(GstElement* element) {
+  return stat_string(element, "transfer-mode") + " " +
+         std::to_string(stat_uint(element, "stripes-per-frame"));
+}
+
+// What is left open is tried where that may gain something, and what is said is what is done.
+GST_START_TEST(calibration) {
+  const Ref<GstCaps> caps = make_caps("RGBA", 801, 603);
+  Random random(95);
+  for (int round = 0; round < 2; ++round) {
+    Ref<GstElement> element = make_element();
+    set_nick(element.get(), "transfer-mode", "auto");
+    g_object_set(element.get(), "async-depth", __i__ ? 3 : 1, nullptr);
+    Rig rig(std::move(element));
+    rig.set_caps(caps.get());
+    rig.process(make_plain_frame(caps.get(), random).share());
+    const CalibrationField field(rig.element());
+    const std::string done = treatment_of(rig.element());
+    fail_unless(field.choice == done, "%s chosen, %s done", field.choice.c_str(), done.c_str());
+    fail_unless(field.tried.empty() || backend_is_cuda());  // on a busy device the time may be up
+    if (field.tried.empty()) continue;
+    fail_unless(field.from_cache == (round == 1));
+    const auto chosen = std::find(field.tried.begin(), field.tried.end(), field.choice);
+    fail_unless(chosen != field.tried.end());
+    // The fastest, or the first where it is as good.
+    const double time = field.times[static_cast<std::size_t>(chosen - field.tried.begin())];
+    const double best = *std::min_element(field.times.begin(), field.times.end());
+    fail_unless(time <= best * (chosen == field.tried.begin() ? 1.021 : 1));
+  }
+}
+GST_END_TEST;
+
+// The user's own values are not tried, and win.
+GST_START_TEST(nothing_is_calibrated_that_was_asked_for) {
+  const Ref<GstCaps> caps = make_caps("RGBA", 802, 603);
+  Random random(96);
+  for (const char* transfer : {"copy", "mapped"}) {
+    Ref<GstElement> element = make_element();
+    set_nick(element.get(), "transfer-mode", transfer);
+    g_object_set(element.get(), "stripe-count", 2, "async-depth", 1, nullptr);
+    Rig rig(std::move(element));
+    rig.set_caps(caps.get());
+    rig.process(make_plain_frame(caps.get(), random).share());
+    fail_unless(CalibrationField(rig.element()).tried.empty());
+    fail_unless(treatment_of(rig.element()) == std::string(transfer) + " 2");
+  }
 }
 GST_END_TEST;
 
@@ -255,6 +347,8 @@ Suite* element_stats_suite() {
   Suite* suite = suite_create("element-stats");
   TCase* cases = tcase_create("stats");
   suite_add_tcase(suite, cases);
+  tcase_add_loop_test(cases, calibration, 0, 2);
+  tcase_add_test(cases, nothing_is_calibrated_that_was_asked_for);
   tcase_add_test(cases, zeros_before_start);
   tcase_add_test(cases, backend_and_device);
   tcase_add_test(cases, bytes);
