@@ -14,6 +14,7 @@
 #include "kernel_rates.h"
 #include "pictures.h"
 #include "program.h"
+#include "staging.h"
 #include "sweep.h"
 
 namespace {
@@ -125,6 +126,7 @@ int main(int argc, char** argv) {
                                  {8, 3},
                                  {{"ways", true, measure_ways},
                                   {"kernels", true, measure_kernels},
+                                  {"staging", true, benchmark::measure_staging},
                                   {"sweep", false, benchmark::measure_sweep}}},
                                 argc, argv);
 }
