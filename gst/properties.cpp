@@ -59,7 +59,7 @@ GType page_lock_type() {
 GType transfer_mode_type() {
   static const GEnumValue values[] = {
       {static_cast<gint>(stripe::TransferMode::automatic),
-       "Mapped where the device works in the CPU's memory, else copied", "auto"},
+       "Mapped where the device works in the CPU's memory, else what is faster", "auto"},
       {static_cast<gint>(stripe::TransferMode::copy), "Copied to the device and back", "copy"},
       {static_cast<gint>(stripe::TransferMode::mapped),
        "Kernels read and write the page-locked frames themselves", "mapped"},
@@ -124,11 +124,12 @@ void install_timing_properties(GObjectClass* klass) {
 }
 
 void install_playing_properties(GObjectClass* klass) {
-  install(klass, Property::stripe_count,
-          g_param_spec_uint("stripe-count", "Stripe count",
-                            "Stripes that each frame is cut into (0: chosen); fewer where the "
-                            "frame is too small for so many",
-                            0, 256, 0, while_playing));
+  install(
+      klass, Property::stripe_count,
+      g_param_spec_uint("stripe-count", "Stripe count",
+                        "Stripes that each frame is cut into (0: as is fastest); fewer where the "
+                        "frame is too small for so many",
+                        0, 256, 0, while_playing));
   install(klass, Property::stripe_layout,
           g_param_spec_enum("stripe-layout", "Stripe layout", "How each frame is cut",
                             stripe_layout_type(), static_cast<gint>(stripe::StripeLayout::rows),

@@ -78,6 +78,16 @@ void examine_device(const Options& options, doctor::Examination& examination) {
   doctor::time_frame(*opened.device, doctor::frame_sizes[0].size_bytes());
   for (const doctor::FrameSize& size : doctor::frame_sizes)
     examination.times.push_back(doctor::time_frame(*opened.device, size.size_bytes()));
+  constexpr stripe::PixelLayout rgba = {
+      stripe::ColorModel::rgb,
+      1,
+      3,
+      true,
+      {{0, 0, 4, 0, 0}, {0, 1, 4, 0, 0}, {0, 2, 4, 0, 0}, {0, 3, 4, 0, 0}}};
+  for (const doctor::FrameSize& size : doctor::frame_sizes)
+    for (const int depth : doctor::depths)
+      examination.calibrations.push_back(stripe::calibrate(
+          opened.device, {rgba, size.width, size.height, false}, {.depth = depth}));
 }
 
 doctor::Examination examine(const Options& options) {

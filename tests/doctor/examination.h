@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "cuda/backend.h"
+#include "cuda/calibration.h"
 #include "cuda/device.h"
 
 namespace doctor {
@@ -27,6 +28,7 @@ struct FrameSize {
   }
 };
 
+inline constexpr int depths[] = {1, 3};  ///< frames in flight
 inline constexpr FrameSize frame_sizes[] = {{"1080p RGBA", 1920, 1080}, {"2160p RGBA", 3840, 2160}};
 
 /// One state of a PCI Express link. 0: not known.
@@ -102,6 +104,8 @@ struct Examination {
   int cuda_device_id = -1;                   ///< of `device`; -1: not a CUDA device
   std::string reason;                        ///< why `device` is not a CUDA device
   std::vector<FrameTimes> times;             ///< of `frame_sizes`; empty: not measured
+  /// What the element finds out by trying, of `frame_sizes` with each of `depths`; empty: not tried.
+  std::vector<stripe::Calibration> calibrations;
 };
 
 }  // namespace doctor

@@ -203,8 +203,7 @@ std::string describe_copies(const Examination& examination) {
   return text;
 }
 
-std::string choice_row(const FrameSize& size, int depth, const stripe::DeviceInfo& device) {
-  const stripe::Choice choice = stripe::choose({.depth = depth}, device);
+std::string choice_row(const FrameSize& size, int depth, const stripe::Choice& choice) {
   return left(std::string("  ") + size.name, label_columns) +
          left("async-depth=" + std::to_string(depth), way_columns) +
          right(std::to_string(choice.stream_count), figure_columns) +
@@ -219,9 +218,20 @@ std::string describe_choice(const Examination& examination) {
                                                     right("stripes", figure_columns) +
                                                     right("transfer", figure_columns)) +
                      row("device", device.name + " (backend " + device.backend + ")");
+  std::size_t next = 0;
+  bool tried = false;
   for (const FrameSize& size : frame_sizes)
-    for (const int depth : {1, 3}) text += choice_row(size, depth, device);
-  for (const int depth : {1, 3})
+    for (const int depth : depths) {
+      const stripe::Calibration calibration = next < examination.calibrations.size()
+                                                  ? examination.calibrations[next++]
+                                                  : stripe::Calibration{};
+      tried |= !calibration.tried.empty();
+      text += choice_row(size, depth,
+                         calibration.tried.empty() ? stripe::choose({.depth = depth}, device)
+                                                   : calibration.choice);
+    }
+  if (tried) return text + row("why", "the fastest of what was tried on this device");
+  for (const int depth : depths)
     text += row("why, async-depth=" + std::to_string(depth),
                 stripe::explain_choice({.depth = depth}, device));
   return text;
