@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <condition_variable>
 #include <cstring>
 #include <limits>
@@ -17,6 +18,9 @@ namespace {
 // Two measurements of the same thing differ by less.
 constexpr double noise = 0.02;
 
+// More in flight are no faster, and would take their memory.
+constexpr int most_frames_in_flight = 4;
+
 // A candidate that is so much slower is not measured again.
 constexpr double hopeless = 1.15;
 
@@ -30,7 +34,7 @@ class Trial {
         int stream_count, Time deadline)
       : device_(std::move(device)),
         shape_(shape),
-        depth_(request.depth),
+        depth_(std::min(request.depth, most_frames_in_flight)),
         stream_count_(stream_count),
         deadline_(deadline),
         layout_(make_frame_layout(shape.layout, shape.width, shape.height)),
@@ -42,12 +46,14 @@ class Trial {
     try {
       Engine& engine = engine_for(candidate.transfer);
       run(engine, candidate, depth_ + 1);  // the first frames of a kind take longer
-      const double first = run(engine, candidate, frames_a_batch());
-      best_ = std::min(best_, first);
-      if (first > hopeless * best_ || now() >= deadline_) return first;
-      const double time = std::min(first, run(engine, candidate, frames_a_batch()));
-      best_ = std::min(best_, time);
-      return time;
+      const std::optional<double> first = run(engine, candidate, frames_a_batch());
+      if (!first) return std::nullopt;
+      best_ = std::min(best_, *first);
+      if (*first > hopeless * best_) return first;
+      const std::optional<double> second = run(engine, candidate, frames_a_batch());
+      if (!second) return first;
+      best_ = std::min(best_, *second);
+      return std::min(*first, *second);
     } catch (const std::exception&) {
       return std::numeric_limits<double>::infinity();
     }
@@ -69,8 +75,9 @@ class Trial {
                       16);
   }
 
-  // In us a frame, with as many in flight at the end as at the beginning.
-  double run(Engine& engine, const Candidate& candidate, int frames) {
+  // In us a frame, with as many in flight at the end as at the beginning; nothing where the time was
+  // up before.
+  std::optional<double> run(Engine& engine, const Candidate& candidate, int frames) {
     const FrameParameters parameters{StripeLayout::rows, candidate.stripe_count, some_operation()};
     const FrameJob job{as_const(view_of(layout_, input_.data())),
                        HostAccess::direct,
@@ -85,12 +92,14 @@ class Trial {
     };
     for (int i = 1; i < depth_; ++i) flying.push_back(engine.submit(job, parameters));
     const Time begin = now();
-    for (int i = 0; i < frames; ++i) {
+    int done = 0;
+    for (; done < frames && now() < deadline_; ++done) {
       flying.push_back(engine.submit(job, parameters));
       finish_one();
     }
     const double time = microseconds(now() - begin) / frames;
     while (!flying.empty()) finish_one();
+    if (done < frames) return std::nullopt;
     return time;
   }
 
@@ -129,8 +138,8 @@ std::string key_of(const DeviceInfo& device, const FrameShape& shape,
 // What is known already, and whether somebody is at it.
 class Cache {
  public:
-  // The answer that is known; nothing where the caller is to find it and then to call `put`, or
-  // where others kept the device busy for too long: then `mine` is false.
+  // The answer that is known; nothing where the caller is to find it and then to call `put` or
+  // `give_up`, or where others kept the device busy for too long: then `mine` is false.
   std::optional<Calibration> get(const std::string& key, Time budget, bool& mine) {
     std::unique_lock lock(mutex_);
     mine = changed_.wait_for(lock, std::chrono::nanoseconds(budget),
@@ -147,7 +156,15 @@ class Cache {
     {
       const std::lock_guard lock(mutex_);
       busy_ = false;
-      if (!calibration.tried.empty()) known_[key] = calibration;
+      known_[key] = calibration;
+    }
+    changed_.notify_all();
+  }
+
+  void give_up() {
+    {
+      const std::lock_guard lock(mutex_);
+      busy_ = false;
     }
     changed_.notify_all();
   }
@@ -188,6 +205,7 @@ Calibration try_candidates(const Choice& guess, const std::vector<Candidate>& ca
   for (const Candidate& candidate : candidates) {
     const std::optional<double> time = measure(candidate);
     if (!time) break;
+    if (!std::isfinite(*time)) continue;
     out.tried.push_back({candidate.transfer, candidate.stripe_count, *time});
     const double to_beat = !best                        ? std::numeric_limits<double>::infinity()
                            : best == &out.tried.front() ? best->us / (1 + noise)
@@ -217,8 +235,13 @@ Calibration calibrate(const std::shared_ptr<Device>& device, const FrameShape& s
     return *known;
   }
   if (!mine) return {choose(request, device->info()), {}, false};
+  const bool had_to_wait = now() - begin > budget / 10;
   const Calibration found = measure_all(device, shape, request, candidates, begin + budget);
-  cache().put(key, found);
+  // What had less time than there should be, or failed, is no answer for those who come later.
+  if (found.tried.empty() || (had_to_wait && found.tried.size() < candidates.size()))
+    cache().give_up();
+  else
+    cache().put(key, found);
   return found;
 }
 

@@ -47,6 +47,7 @@ Engine::Engine(std::shared_ptr<Device> device, const FrameShape& shape,
       shape_(shape),
       layout_(checked_layout(shape, options)),
       transfer_(options.transfer),
+      map_blocks_(options.map_blocks),
       forecast_(options.depth == 1),
       stream_times_(static_cast<std::size_t>(options.stream_count)) {
   for (int i = 0; i < options.depth; ++i) {
@@ -86,7 +87,7 @@ Ticket Engine::submit(const FrameJob& job, const FrameParameters& parameters) {
 }
 
 void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters) {
-  hold_sides(slot, job);
+  hold_sides(slot, job, parameters.operation);
   slot.job = job;
   slot.operation = parameters.operation;
   slot.stripes = stripes_;
@@ -110,21 +111,28 @@ void Engine::start_frame(Slot& slot, const FrameJob& job, const FrameParameters&
 }
 
 // Where both sides lie for this frame.
-void Engine::hold_sides(Slot& slot, const FrameJob& job) {
+void Engine::hold_sides(Slot& slot, const FrameJob& job, const Operation& operation) {
+  const bool map = may_map(operation);
   Slot::Side& in = slot.input;
   Slot::Side& out = slot.output;
   in.host = job.input_access == HostAccess::staged ? hold_staging(in.staging, input_pool_)
                                                    : as_mutable(job.input);
   out.host = job.output_access == HostAccess::staged ? hold_staging(out.staging, output_pool_)
                                                      : job.output;
-  in.kernel = find_kernel_side(in.host, in.memory, in.copied);
-  out.kernel = find_kernel_side(out.host, out.memory, out.copied);
+  in.kernel = find_kernel_side(in.host, map, in.memory, in.copied);
+  out.kernel = find_kernel_side(out.host, map, out.memory, out.copied);
 }
 
-Image Engine::find_kernel_side(const Image& host, std::unique_ptr<DeviceMemory>& memory,
+bool Engine::may_map(const Operation& operation) const noexcept {
+  const bool by_rows =
+      operation.kernel == Operation::Kernel::copy || operation.kernel == Operation::Kernel::affine;
+  return transfer_ == Transfer::mapped && (map_blocks_ || by_rows);
+}
+
+Image Engine::find_kernel_side(const Image& host, bool map, std::unique_ptr<DeviceMemory>& memory,
                                bool& copied) {
   Image mapped = host;
-  copied = transfer_ == Transfer::copy;
+  copied = !map;
   for (int p = 0; p < shape_.layout.plane_count && !copied; ++p) {
     mapped.planes[p].data = device_->mapped_address(host.planes[p].data);
     copied = mapped.planes[p].data == nullptr;
@@ -239,7 +247,7 @@ void Engine::finish_frame(Slot& slot) {
 
 // Stream by stripe: that of the last stripe is likely to be the last, and is slept for.
 void Engine::wait_for_streams(Slot& slot) {
-  const WaitPlan plan = forecast_.plan(slot.submitted);
+  WaitPlan plan = forecast_.plan(slot.submitted);
   const std::size_t used = std::min(slot.stripes.size(), slot.streams.size());
   Waited waited;
   for (std::size_t i = 0; i < used; ++i) {
@@ -249,6 +257,8 @@ void Engine::wait_for_streams(Slot& slot) {
     add(waits_, 1);
     if (i == 0) waited = one;
     waited.was_late &= one.was_late;
+    // The others are done by now, or soon: all waits together spin no longer than one may.
+    plan = {0, std::min<Time>(plan.spin, 1), 0};
   }
   forecast_.note(slot.submitted, now(), waited);
 }

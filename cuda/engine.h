@@ -39,6 +39,9 @@ struct EngineOptions {
   int stream_count = 3;  ///< queues, at least 1
   int depth = 1;         ///< most frames in flight, at least 1
   Transfer transfer = Transfer::copy;
+  /// Mapped also where an operation goes block by block, or sample by sample, which is slow over a
+  /// link; false: such frames are copied.
+  bool map_blocks = true;
 };
 
 /// What may change from one frame to the next; taken as it is at submit.
@@ -132,8 +135,10 @@ class Engine {
   struct Record;
 
   void start_frame(Slot& slot, const FrameJob& job, const FrameParameters& parameters);
-  void hold_sides(Slot& slot, const FrameJob& job);
-  Image find_kernel_side(const Image& host, std::unique_ptr<DeviceMemory>& memory, bool& copied);
+  void hold_sides(Slot& slot, const FrameJob& job, const Operation& operation);
+  bool may_map(const Operation& operation) const noexcept;
+  Image find_kernel_side(const Image& host, bool map, std::unique_ptr<DeviceMemory>& memory,
+                         bool& copied);
   void start_stripe(Slot& slot, std::size_t number, Queue& queue);
   std::unique_ptr<Record> begin_record();
   void end_record(Slot& slot, Ticket ticket, Time wait_begin);
@@ -159,6 +164,7 @@ class Engine {
   const FrameShape shape_;
   const FrameLayout layout_;  // of blocks in device memory, and of those that frames are staged in
   const Transfer transfer_;
+  const bool map_blocks_;
 
   // Used by the submitting thread alone.
   std::vector<Rect> stripes_;

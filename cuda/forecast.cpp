@@ -21,12 +21,18 @@ constexpr double most_usual_lead_ns = 10'000;
 constexpr double most_spin_alone_ns = 50'000;
 constexpr double most_spin_in_flight_ns = 20'000;
 
+// So many are only measured.
+constexpr int first_frames = 3;
+
+// A frame counts as at most so many times what was expected.
+constexpr Time most_growth = 2;
+
 }  // namespace
 
 Time Forecast::begin_of(Time submitted) const noexcept { return std::max(submitted, last_done_); }
 
 WaitPlan Forecast::plan(Time submitted) const noexcept {
-  if (length_ == 0) return {};
+  if (learnt_ < first_frames) return {};
   const auto length = static_cast<double>(length_);
   const double usual = std::min(usual_lead * length, most_usual_lead_ns);
   const double spin =
@@ -48,12 +54,17 @@ void Forecast::note(Time submitted, Time done, const Waited& waited) noexcept {
   const Time measured = std::max<Time>(done - begin_of(submitted), 1);
   last_done_ = done;
   if (waited.slept) note_oversleep(waited.overslept);
-  if (length_ == 0)
-    length_ = measured;
-  else if (waited.was_late)  // it took less than was measured, and nobody knows how much less
-    length_ -= length_ / (waited.slept ? 8 : 32);
-  else
-    length_ += (measured - length_) / 4;
+  const bool slept_in_vain = waited.slept && waited.was_late;
+  late_in_a_row_ = slept_in_vain ? late_in_a_row_ + 1 : 0;
+  if (learnt_ < first_frames) {  // of which some take far longer than all others
+    length_ = learnt_ == 0 ? measured : std::min(length_, measured);
+    ++learnt_;
+  } else if (waited.was_late) {  // it took less than was measured, and nobody knows how much less
+    length_ -= length_ / (late_in_a_row_ > 1 ? 2 : slept_in_vain ? 8 : 32);
+  } else {  // a frame that was held up says little of the next ones
+    length_ += (std::min(measured, most_growth * length_) - length_) / 4;
+  }
+  length_ = std::max<Time>(length_, 1);
 }
 
 }  // namespace stripe

@@ -11,7 +11,8 @@ namespace stripe {
 ///
 /// A frame takes its time from when it was submitted, or, where others were in flight, from when the
 /// one before was done. The estimate follows what is measured within some frames; where a wait woke
-/// when the frame was done already, the next one wakes earlier.
+/// when the frame was done already, the next one wakes earlier. A single frame that is held up
+/// changes little.
 ///
 /// Thread:  one at a time, a value.
 class Forecast {
@@ -20,7 +21,7 @@ class Forecast {
   explicit Forecast(bool alone) noexcept : alone_(alone) {}
 
   /// How to wait for the next frame. It spins for at most 0.3 of the time that frames take; nothing
-  /// is planned before the first was done.
+  /// is planned before the first few were done.
   WaitPlan plan(Time submitted) const noexcept;
 
   /// The frame that the last plan was for is done.
@@ -32,7 +33,9 @@ class Forecast {
 
   const bool alone_;
   Time last_done_ = 0;
-  Time length_ = 0;  // 0: nothing is known
+  Time length_ = 0;
+  int learnt_ = 0;         // of the first frames
+  int late_in_a_row_ = 0;  // waits that slept until after the frame was done
   Time oversleep_ = 0;
 };
 

@@ -40,6 +40,7 @@ bool change_color(GstElement* element, const GParamSpec* spec, const GValue* val
 }
 
 void sync_properties(GstBaseTransform* trans, GstBuffer* frame) {
+  if (trans->segment.format != GST_FORMAT_TIME) return;  // no time to ask controllers for
   const GstClockTime time =
       gst_segment_to_stream_time(&trans->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(frame));
   if (GST_CLOCK_TIME_IS_VALID(time)) gst_object_sync_values(GST_OBJECT(trans), time);

@@ -84,4 +84,24 @@ gboolean answer_query(GstBaseTransform* trans, GstPadDirection direction,
   return parent_class()->query(trans, direction, query);
 }
 
+void remember_position(GstCudaStripeTransform::State& state, GstBuffer* buffer) {
+  if (!GST_BUFFER_PTS_IS_VALID(buffer)) return;
+  const GstClockTime duration =
+      GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
+  const std::lock_guard lock(state.mutex);
+  state.out_position = GST_BUFFER_PTS(buffer) + duration;
+}
+
+void remember_segment(GstCudaStripeTransform::State& state, GstEvent* event) {
+  const std::lock_guard lock(state.mutex);
+  gst_event_copy_segment(event, &state.out_segment);
+  state.out_position = GST_CLOCK_TIME_NONE;
+}
+
+void forget_position(GstCudaStripeTransform::State& state) {
+  const std::lock_guard lock(state.mutex);
+  gst_segment_init(&state.out_segment, GST_FORMAT_UNDEFINED);
+  state.out_position = GST_CLOCK_TIME_NONE;
+}
+
 }  // namespace gst_stripe

@@ -9,4 +9,9 @@ namespace gst_stripe {
 /// wait for them.
 gboolean answer_query(GstBaseTransform* trans, GstPadDirection direction, GstQuery* query) noexcept;
 
+/// What POSITION is answered from: the task pushed this buffer, or this segment, or all starts anew.
+void remember_position(GstCudaStripeTransform::State& state, GstBuffer* buffer);
+void remember_segment(GstCudaStripeTransform::State& state, GstEvent* event);
+void forget_position(GstCudaStripeTransform::State& state);
+
 }  // namespace gst_stripe

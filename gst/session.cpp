@@ -130,7 +130,10 @@ void Session::set_format(const GstVideoInfo& info, const Settings& settings) {
   stripe::Calibration calibration = decide(shape, settings);
   const stripe::Choice& choice = calibration.choice;
   auto engine = std::make_unique<stripe::Engine>(
-      device_, shape, stripe::EngineOptions{choice.stream_count, depth_, choice.transfer});
+      device_, shape,
+      stripe::EngineOptions{
+          choice.stream_count, depth_, choice.transfer,
+          settings.transfer_mode == stripe::TransferMode::mapped || device_->info().shares_memory});
   engine->prepare(operation);
   layout_ = shape.layout;
   colorimetry_ = colorimetry;

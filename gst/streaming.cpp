@@ -42,12 +42,14 @@ std::unique_ptr<Frame> prepare_frame(GstBaseTransform* trans, BufferRef input, B
   }
 }
 
+void post_session_notices(GstBaseTransform* trans) {
+  post_notices(GST_ELEMENT(trans), state_of(trans).current_session()->take_notices());
+}
+
 // Of the chain thread, or of the task for it.
 bool start_frame(GstBaseTransform* trans, Frame& frame) {
-  const std::shared_ptr<Session> session = state_of(trans).current_session();
   try {
-    session->start(frame);
-    post_notices(GST_ELEMENT(trans), session->take_notices());
+    state_of(trans).current_session()->start(frame);
     return true;
   } catch (const std::exception& error) {
     post_error(GST_ELEMENT(trans), error);
@@ -74,7 +76,9 @@ GstFlowReturn queue_frame(GstBaseTransform* trans, std::unique_ptr<Frame> frame)
   if (!frame) return flow;  // the task's by now
   if (flow != GST_FLOW_OK) return drop_input(state, flow);
   if (!start_frame(trans, *frame)) return fail_input(state);
-  return state.queue.push(std::move(frame));
+  const GstFlowReturn pushed = state.queue.push(std::move(frame));
+  post_session_notices(trans);
+  return pushed;
 }
 
 GstFlowReturn submit_frame(GstBaseTransform* trans, BufferRef input) {
@@ -91,6 +95,7 @@ GstFlowReturn submit_frame(GstBaseTransform* trans, BufferRef input) {
   if (!frame) return fail_input(state);
   if (state.is_async()) return queue_frame(trans, std::move(frame));
   if (!start_frame(trans, *frame)) return fail_input(state);
+  post_session_notices(trans);
   state.single = std::move(frame);
   return GST_FLOW_OK;
 }
@@ -152,20 +157,6 @@ GstFlowReturn transform(GstBaseTransform*, GstBuffer*, GstBuffer*) { return GST_
 
 // --- source pad's task
 
-void remember_position(State& state, GstBuffer* buffer) {
-  if (!GST_BUFFER_PTS_IS_VALID(buffer)) return;
-  const GstClockTime duration =
-      GST_BUFFER_DURATION_IS_VALID(buffer) ? GST_BUFFER_DURATION(buffer) : 0;
-  const std::lock_guard lock(state.mutex);
-  state.out_position = GST_BUFFER_PTS(buffer) + duration;
-}
-
-void remember_segment(State& state, GstEvent* event) {
-  const std::lock_guard lock(state.mutex);
-  gst_event_copy_segment(event, &state.out_segment);
-  state.out_position = GST_CLOCK_TIME_NONE;
-}
-
 // The device has space: the next frame is started before this one is pushed.
 void start_next(GstBaseTransform* trans) {
   State& state = state_of(trans);
@@ -176,6 +167,8 @@ void start_next(GstBaseTransform* trans) {
     next.reset();
   }
   state.queue.started(std::move(next));
+  // Not before: who hears of it may flush, and the chain thread has to get away for that.
+  post_session_notices(trans);
 }
 
 // Waits for the frame. False where it failed, which is posted unless the frame is unwanted anyway.
@@ -260,12 +253,6 @@ void push_next(gpointer instance) noexcept {
     queue.done();
   if (posted) queue.set_told();
   post_unheard(trans);
-}
-
-void forget_position(State& state) {
-  const std::lock_guard lock(state.mutex);
-  gst_segment_init(&state.out_segment, GST_FORMAT_UNDEFINED);
-  state.out_position = GST_CLOCK_TIME_NONE;
 }
 
 gboolean activate_source(GstPad* pad, GstObject* parent, GstPadMode mode,

@@ -147,9 +147,9 @@ GST_END_TEST;
 
 GST_START_TEST(what_fails_is_not_chosen) {
   const double failed = std::numeric_limits<double>::infinity();
-  expect_choice(try_times({failed, 500, failed}, 3), 2, 3);
-  const Calibration none = try_times({failed, failed}, 2);
-  fail_unless_equals_int(none.choice.stripe_count, 99);
+  expect_choice(try_times({failed, 500, failed}, 3), 2, 1);
+  // The first that does not fail is no guess, and may be beaten by little.
+  expect_choice(try_times({failed, failed}, 2), 99, 0);
 }
 GST_END_TEST;
 

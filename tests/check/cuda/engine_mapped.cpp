@@ -205,12 +205,35 @@ GST_START_TEST(device_memory_that_cannot_be_had_is_an_error) {
 }
 GST_END_TEST;
 
+// Where the caller says so, what goes block by block over a link is copied, and all else mapped.
+GST_START_TEST(blocks_are_copied_where_asked) {
+  Random random(77);
+  const Setting setting{
+      &test::format_named("I420"), 66, 50, false, {2, 2, Transfer::mapped, false}};
+  Feeder feeder(test::open_test_device(), setting, random);
+  test::Treatment sepia{.count = 3};
+  sepia.settings = stripe::ColorSettings{.effect = stripe::Effect::sepia};
+  const std::uint64_t bytes = test::sample_bytes(setting);
+  std::uint64_t copied = 0;
+  for (int i = 0; i < 8; ++i) {
+    const bool by_blocks = i % 2 == 1;
+    const test::Treatment plain{.effect = test::Effect::invert, .count = 3};
+    fail_unless_empty(feeder.feed(test::page_locked, by_blocks ? sepia : plain));
+    copied += by_blocks ? bytes : 0;
+  }
+  fail_unless_empty(feeder.finish());
+  fail_unless_equals_uint64(feeder.engine().counters().bytes_uploaded, copied);
+  fail_unless_equals_uint64(feeder.engine().counters().bytes_downloaded, copied);
+}
+GST_END_TEST;
+
 static Suite* engine_mapped_suite() {
   Suite* suite = suite_create("engine-mapped");
   TCase* cases = tcase_create(test::backend_name());
   suite_add_tcase(suite, cases);
   tcase_set_timeout(cases, 60);
   tcase_add_loop_test(cases, mapped_frames_are_not_copied, 0, test::format_count);
+  tcase_add_test(cases, blocks_are_copied_where_asked);
   tcase_add_test(cases, staged_frames_are_copied_by_the_cpu_alone);
   tcase_add_loop_test(cases, what_kernels_cannot_reach_is_copied, 0, test::format_count);
   tcase_add_loop_test(cases, what_kernels_reach_may_change, 0, test::format_count);

@@ -74,9 +74,40 @@ Judgement run(bool alone, int warm_up, int counted, Length length, Oversleep ove
 
 }  // namespace
 
-GST_START_TEST(nothing_is_planned_before_the_first_frame) {
-  const WaitPlan plan = Forecast(true).plan(5 * us);
-  fail_unless(plan.spin == 0 && plan.sleep_until == 0 && plan.doze == 0);
+GST_START_TEST(nothing_is_planned_before_the_first_frames) {
+  Forecast forecast(true);
+  for (int i = 0; i < 3; ++i) {
+    const WaitPlan plan = forecast.plan(5 * us);
+    fail_unless(plan.spin == 0 && plan.sleep_until == 0 && plan.doze == 0);
+    forecast.note(5 * us, 100 * us, {});
+  }
+  fail_unless(forecast.plan(200 * us).spin > 0);
+}
+GST_END_TEST;
+
+// A frame that is held up, be it the first one, holds up no others: lateness in all is far below it.
+GST_START_TEST(one_slow_frame_changes_little) {
+  for (const bool alone : {true, false})
+    for (const Time held_up : {5'000 * us, 100'000 * us, 1'000'000 * us})
+      for (const int which : {0, 1, 50}) {
+        Forecast forecast(alone);
+        Time at = 1'000 * us, late = 0, longest = 0;
+        for (int i = 0; i < 300; ++i) {
+          const Time submitted = at;
+          const Time length = i == which ? held_up : 300 * us;
+          const Outcome outcome =
+              wait_by(forecast.plan(submitted), submitted, submitted + length, 5 * us);
+          forecast.note(submitted, outcome.seen, outcome.waited);
+          at = outcome.seen;
+          if (i <= which) continue;
+          late += outcome.seen - (submitted + length);
+          longest = std::max(longest, outcome.seen - (submitted + length));
+        }
+        fail_unless(late <= 3'000 * us && longest <= 400 * us,
+                    "%lld us late in all, %lld at once, after %lld",
+                    static_cast<long long>(late / us), static_cast<long long>(longest / us),
+                    static_cast<long long>(held_up / us));
+      }
 }
 GST_END_TEST;
 
@@ -163,7 +194,8 @@ Suite* forecast_suite() {
   Suite* suite = suite_create("forecast");
   TCase* cases = tcase_create("forecast");
   suite_add_tcase(suite, cases);
-  tcase_add_test(cases, nothing_is_planned_before_the_first_frame);
+  tcase_add_test(cases, nothing_is_planned_before_the_first_frames);
+  tcase_add_test(cases, one_slow_frame_changes_little);
   tcase_add_test(cases, steady_frames_are_met_in_time);
   tcase_add_test(cases, late_sleepers_wake_earlier);
   tcase_add_test(cases, it_follows_what_changes);
