@@ -45,7 +45,6 @@ class Trial {
     if (now() >= deadline_) return std::nullopt;
     try {
       Engine& engine = engine_for(candidate.transfer);
-      run(engine, candidate, depth_ + 1);  // the first frames of a kind take longer
       const std::optional<double> first = run(engine, candidate, frames_a_batch());
       if (!first) return std::nullopt;
       best_ = std::min(best_, *first);
@@ -75,8 +74,9 @@ class Trial {
                       16);
   }
 
-  // In us a frame, with as many in flight at the end as at the beginning; nothing where the time was
-  // up before.
+  // In us a frame, once frames follow each other as they will for good: the first ones of a kind take
+  // longer, and how long the very first is under way says nothing of those behind it. Nothing where
+  // the time was up before.
   std::optional<double> run(Engine& engine, const Candidate& candidate, int frames) {
     const FrameParameters parameters{StripeLayout::rows, candidate.stripe_count, some_operation()};
     const FrameJob job{as_const(view_of(layout_, input_.data())),
@@ -91,12 +91,17 @@ class Trial {
       flying.pop_front();
     };
     for (int i = 1; i < depth_; ++i) flying.push_back(engine.submit(job, parameters));
+    const auto take_turns = [&](int count) {
+      int done = 0;
+      for (; done < count && now() < deadline_; ++done) {
+        flying.push_back(engine.submit(job, parameters));
+        finish_one();
+      }
+      return done;
+    };
+    take_turns(2 * depth_);
     const Time begin = now();
-    int done = 0;
-    for (; done < frames && now() < deadline_; ++done) {
-      flying.push_back(engine.submit(job, parameters));
-      finish_one();
-    }
+    const int done = take_turns(frames);
     const double time = microseconds(now() - begin) / frames;
     while (!flying.empty()) finish_one();
     if (done < frames) return std::nullopt;

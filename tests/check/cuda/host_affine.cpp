@@ -154,7 +154,9 @@ std::string check_group(stripe::SampleGroup group, int pitch, Random& random) {
       }
   for (const InstructionSet instructions : instruction_sets) {
     Bytes got = before;
-    stripe::GroupJob job{layout, {}, {}, group};
+    stripe::GroupJob job{};
+    job.layout = layout;
+    job.group = group;
     for (int p = 0; p < 3; ++p) {
       job.input[p] = {&input[p * plane_bytes], pitch};
       job.output[p] = {&got[p * plane_bytes], pitch};

@@ -109,6 +109,7 @@ std::string treatment_of(GstElement* element) {
 GST_START_TEST(calibration) {
   const Ref<GstCaps> caps = make_caps("RGBA", 801, 603);
   Random random(95);
+  bool known = false;
   for (int round = 0; round < 2; ++round) {
     Ref<GstElement> element = make_element();
     set_nick(element.get(), "transfer-mode", "auto");
@@ -121,7 +122,8 @@ GST_START_TEST(calibration) {
     fail_unless(field.choice == done, "%s chosen, %s done", field.choice.c_str(), done.c_str());
     fail_unless(field.tried.empty() || backend_is_cuda());  // on a busy device the time may be up
     if (field.tried.empty()) continue;
-    fail_unless(field.from_cache == (round == 1));
+    fail_unless(field.from_cache == known);
+    known = true;
     const auto chosen = std::find(field.tried.begin(), field.tried.end(), field.choice);
     fail_unless(chosen != field.tried.end());
     // The fastest, or the first where it is as good.
