@@ -5,7 +5,6 @@
 #include <array>
 #include <cmath>
 #include <condition_variable>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <mutex>
@@ -23,9 +22,6 @@ constexpr int most_frames_in_flight = 4;
 
 // A candidate that is so much slower is not measured again.
 constexpr double hopeless = 1.15;
-
-// What an operation does to the times is too little to be worth its preparation.
-Operation some_operation() { return {}; }
 
 // One pair of page-locked frames for all that are in flight: nobody looks at the results.
 class Trial {
@@ -78,7 +74,8 @@ class Trial {
   // longer, and how long the very first is under way says nothing of those behind it. Nothing where
   // the time was up before.
   std::optional<double> run(Engine& engine, const Candidate& candidate, int frames) {
-    const FrameParameters parameters{StripeLayout::rows, candidate.stripe_count, some_operation()};
+    // What another operation does to the times is too little to be worth its preparation.
+    const FrameParameters parameters{StripeLayout::rows, candidate.stripe_count, {}};
     const FrameJob job{as_const(view_of(layout_, input_.data())),
                        HostAccess::direct,
                        view_of(layout_, output_.data()),
@@ -160,10 +157,9 @@ class Cache {
   void put(const std::string& key, const Calibration& calibration) {
     {
       const std::lock_guard lock(mutex_);
-      busy_ = false;
       known_[key] = calibration;
     }
-    changed_.notify_all();
+    give_up();
   }
 
   void give_up() {

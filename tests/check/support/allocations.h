@@ -11,13 +11,7 @@
 #include <cstdlib>
 #include <new>
 
-#if defined(__SANITIZE_THREAD__)
-#define TEST_WITH_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TEST_WITH_TSAN 1
-#endif
-#endif
+#include "support/sanitizer.h"
 
 namespace test {
 
