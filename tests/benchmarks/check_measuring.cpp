@@ -78,13 +78,23 @@ void check_peer_failure() {
 
 void check_pace() {
   benchmark::Pace pace(1000);
-  check(pace.frames() < 10, "few frames at first");
-  pace.learn({10, 0, 4});
-  check(pace.frames() == 1000, "at most so many");
-  pace.learn({20'000, 0, 1000});
-  check(pace.frames() == 10, "fewer of what is slow");
-  pace.learn({1e9, 0, 10});
-  check(pace.frames() == 2, "not fewer than two");
+  std::vector<int> runs;
+  double us = 10;
+  const auto run = [&](int frames) {
+    runs.push_back(frames);
+    return Sample{runs.size() == 1 ? 5000.0 : us, 0, frames};  // the first frames are slow
+  };
+  const Sample first = pace.run(run);
+  check(runs.size() == 3 && runs[0] < 10 && runs[1] == 40, "few frames at first");
+  check(runs[2] == 1000 && first.frames == 1000, "run again with as many as there may be");
+  us = 20'000;
+  pace.run(run);
+  check(runs.size() == 4 && runs[3] == 1000, "once where it had enough");
+  us = 1e9;
+  pace.run(run);
+  check(runs.size() == 5 && runs[4] == 10, "fewer of what is slow");
+  pace.run(run);
+  check(runs.size() == 6 && runs[5] == 2, "not fewer than two");
 }
 
 void check_verdicts() {

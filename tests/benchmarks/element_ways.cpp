@@ -104,9 +104,8 @@ void ElementWays::add_to(std::vector<Contestant>& contestants, std::vector<Absen
   const auto pace = std::make_shared<Pace>(2 * frames_);
   contestants.push_back(
       {way::together, [chain = chain_of("effect=invert async-depth=3", Source::still), pace] {
-         const Sample sample = run_together(chain, pipelines_together, pace->frames());
-         pace->learn(sample);
-         return sample;
+         return pace->run(
+             [&](int frames) { return run_together(chain, pipelines_together, frames); });
        }});
   add_colors(contestants, absences);
 }

@@ -92,7 +92,14 @@ int Pace::frames() const {
   return std::max(2, static_cast<int>(std::min<double>(most_frames_, fitting)));
 }
 
-void Pace::learn(const Sample& sample) { us_ = sample.us; }
+Sample Pace::run(const std::function<Sample(int frames)>& run_frames) {
+  for (;;) {
+    const int planned = frames();
+    const Sample sample = run_frames(planned);
+    us_ = sample.us;
+    if (frames() <= 2 * planned) return sample;
+  }
+}
 
 int scale_frames(const Size& size, int frames_1080p) {
   constexpr double pixels_1080p = 1920 * 1080;

@@ -60,14 +60,15 @@ std::vector<Figure> measure_in_turn(const std::vector<Contestant>& contestants, 
 Figure summarize(const std::vector<Sample>& samples);
 
 // How many frames a round of a contestant has: at most so many, and of what is slow as many as a round's time allows,
-// as the round before has shown. The first one, which is a warm-up, has few.
+// as the runs before have shown. The first run has few; a round that had far fewer than fit is run again.
 class Pace {
  public:
   explicit Pace(int most_frames) : most_frames_(most_frames) {}
-  int frames() const;
-  void learn(const Sample& sample);
+  Sample run(const std::function<Sample(int frames)>& run_frames);
 
  private:
+  int frames() const;
+
   const int most_frames_;
   double us_ = 0;  // a frame; 0: not known
 };

@@ -102,11 +102,7 @@ Contestant make_contestant(const Group& group, const std::string& config, int fr
   const auto pace = std::make_shared<Pace>(frames);
   if (config == memcpy_config) {
     const auto copy = std::make_shared<CopyInAndOut>(group.frame_bytes, group.cpus);
-    return {config, [=] {
-              const Sample sample = copy->run(pace->frames());
-              pace->learn(sample);
-              return sample;
-            }};
+    return {config, [=] { return pace->run([&](int count) { return copy->run(count); }); }};
   }
   const Chain chain{group.picture, Source::still, elements_of(config)};
   return {config, [=] { return run_at_pace(chain, *pace); }};

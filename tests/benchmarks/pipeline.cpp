@@ -141,9 +141,7 @@ Sample run_chain(const Chain& chain, int frames, const std::function<void(GstEle
 
 Sample run_at_pace(const Chain& chain, Pace& pace,
                    const std::function<void(GstElement*)>& inspect) {
-  const Sample sample = run_chain(chain, pace.frames(), inspect);
-  pace.learn(sample);
-  return sample;
+  return pace.run([&](int frames) { return run_chain(chain, frames, inspect); });
 }
 
 std::string why_missing(const std::string& element, const std::string& plugin) {
