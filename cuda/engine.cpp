@@ -48,7 +48,6 @@ Engine::Engine(std::shared_ptr<Device> device, const FrameShape& shape,
       layout_(checked_layout(shape, options)),
       transfer_(options.transfer),
       map_blocks_(options.map_blocks),
-      forecast_(options.depth == 1),
       stream_times_(static_cast<std::size_t>(options.stream_count)) {
   for (int i = 0; i < options.depth; ++i) {
     Slot& slot = *slots_.emplace_back(std::make_unique<Slot>());
@@ -247,7 +246,9 @@ void Engine::finish_frame(Slot& slot) {
 
 // Stream by stripe: that of the last stripe is likely to be the last, and is slept for.
 void Engine::wait_for_streams(Slot& slot) {
-  WaitPlan plan = forecast_.plan(slot.submitted);
+  const auto in_flight = frames_submitted_.load(std::memory_order_relaxed) -
+                         frames_finished_.load(std::memory_order_relaxed);
+  WaitPlan plan = forecast_.plan(slot.submitted, static_cast<int>(in_flight) - 1);
   const std::size_t used = std::min(slot.stripes.size(), slot.streams.size());
   Waited waited;
   for (std::size_t i = 0; i < used; ++i) {

@@ -12,14 +12,18 @@ namespace {
 constexpr double most_spin = 0.3;
 constexpr double most_lead = 0.15;
 constexpr double most_doze = 0.3;
+constexpr double most_spin_ns = 50'000;
 
 // How long before the expected end it wakes if sleeps are punctual: for what frames differ by.
 constexpr double usual_lead = 0.05;
 constexpr double most_usual_lead_ns = 10'000;
 
-// Where others are in flight they keep the link busy meanwhile: the CPU's time is worth more.
-constexpr double most_spin_alone_ns = 50'000;
-constexpr double most_spin_in_flight_ns = 20'000;
+// With so many behind, it wakes so long after the expected end, and naps rather than spins.
+constexpr int enough_behind = 2;
+constexpr double patience = 0.1;
+constexpr double most_patience_ns = 30'000;
+constexpr double most_patient_spin_ns = 10'000;
+constexpr double most_patient_doze = 1.0;
 
 // So many are only measured.
 constexpr int first_frames = 3;
@@ -27,44 +31,83 @@ constexpr int first_frames = 3;
 // A frame counts as at most so many times what was expected.
 constexpr Time most_growth = 2;
 
+// Waits in vain shorten the estimate by one of so many parts of it, then by two, three, four, then
+// by twice as many each time, up to a quarter: the first few cost nothing, and a frame that became
+// much shorter is found within a few.
+constexpr Time shrink_parts = 256;
+
+Time shrink_after(int missed_in_a_row) {
+  if (missed_in_a_row <= 4) return missed_in_a_row;
+  return std::min<Time>(4 << std::min(missed_in_a_row - 4, 8), shrink_parts / 4);
+}
+
 }  // namespace
 
 Time Forecast::begin_of(Time submitted) const noexcept { return std::max(submitted, last_done_); }
 
-WaitPlan Forecast::plan(Time submitted) const noexcept {
+WaitPlan Forecast::plan(Time submitted, int behind) const noexcept {
   if (learnt_ < first_frames) return {};
   const auto length = static_cast<double>(length_);
+  const auto overslept = static_cast<double>(oversleep_);
+  const Time expected = begin_of(submitted) + length_;
+  if (behind >= enough_behind) {
+    const double late = std::min(patience * length, most_patience_ns);
+    const double spin = std::min(most_spin * length, most_patient_spin_ns);
+    return {expected + static_cast<Time>(late - overslept), static_cast<Time>(spin) + 1,
+            static_cast<Time>(most_patient_doze * length)};
+  }
   const double usual = std::min(usual_lead * length, most_usual_lead_ns);
-  const double spin =
-      std::min(most_spin * length, alone_ ? most_spin_alone_ns : most_spin_in_flight_ns);
-  const double lead =
-      std::min({usual + static_cast<double>(oversleep_), most_lead * length, spin / 2});
-  return {begin_of(submitted) + length_ - static_cast<Time>(lead), static_cast<Time>(spin) + 1,
-          alone_ ? static_cast<Time>(most_doze * length) : 0};
-}
-
-// Alone it grows at once and shrinks slowly: waking too early costs a few microseconds of the CPU's
-// time, waking too late costs the link's.
-void Forecast::note_oversleep(Time overslept) noexcept {
-  const Time difference = overslept - oversleep_;
-  oversleep_ += difference / (alone_ && difference > 0 ? 2 : 16);
+  const double spin = std::min(most_spin * length, most_spin_ns);
+  const double lead = std::min({usual + overslept, most_lead * length, spin / 2});
+  return {expected - static_cast<Time>(lead), static_cast<Time>(spin) + 1,
+          static_cast<Time>(most_doze * length)};
 }
 
 void Forecast::note(Time submitted, Time done, const Waited& waited) noexcept {
-  const Time measured = std::max<Time>(done - begin_of(submitted), 1);
-  last_done_ = done;
+  const Time begin = begin_of(submitted);
+  if (submitted > last_done_) seen_ = 0;
+  ++since_seen_;
   if (waited.slept) note_oversleep(waited.overslept);
-  const bool slept_in_vain = waited.slept && waited.was_late;
-  late_in_a_row_ = slept_in_vain ? late_in_a_row_ + 1 : 0;
-  if (learnt_ < first_frames) {  // of which some take far longer than all others
-    length_ = learnt_ == 0 ? measured : std::min(length_, measured);
-    ++learnt_;
-  } else if (waited.was_late) {  // it took less than was measured, and nobody knows how much less
-    length_ -= length_ / (late_in_a_row_ > 1 ? 2 : slept_in_vain ? 8 : 32);
-  } else {  // a frame that was held up says little of the next ones
-    length_ += (std::min(measured, most_growth * length_) - length_) / 4;
-  }
+  if (learnt_ < first_frames)
+    note_first(std::max<Time>(done - begin, 1), done);
+  else if (waited.was_late)
+    note_missed(begin + length_, done, waited.slept);
+  else
+    note_seen(begin, done);
   length_ = std::max<Time>(length_, 1);
+}
+
+// It grows at once and shrinks slowly: waking too early costs a few microseconds of the CPU's
+// time, waking too late may cost the link's.
+void Forecast::note_oversleep(Time overslept) noexcept {
+  const Time difference = overslept - oversleep_;
+  oversleep_ += difference / (difference > 0 ? 2 : 16);
+}
+
+// Of these some take far longer than all others.
+void Forecast::note_first(Time measured, Time done) noexcept {
+  length_ = learnt_ == 0 ? measured : std::min(length_, measured);
+  ++learnt_;
+  last_done_ = done;
+}
+
+// Taking the time at which it was noticed for its end would make the next one seem short.
+void Forecast::note_missed(Time expected, Time done, bool slept) noexcept {
+  missed_in_a_row_ = slept ? missed_in_a_row_ + 1 : 0;
+  length_ -= length_ * shrink_after(missed_in_a_row_) / shrink_parts;
+  if (done < expected) length_ -= (expected - done) / 4;
+  last_done_ = std::min(done, expected);
+}
+
+void Forecast::note_seen(Time begin, Time done) noexcept {
+  const bool counted = seen_ != 0 && since_seen_ > 1;
+  const Time measured = counted ? (done - seen_) / since_seen_ : done - begin;
+  // The more frames, the less does one that was held up say of the next ones.
+  length_ += (std::min(measured, most_growth * length_) - length_) / (counted ? 2 : 4);
+  missed_in_a_row_ = 0;
+  seen_ = done;
+  since_seen_ = 0;
+  last_done_ = done;
 }
 
 }  // namespace stripe

@@ -7,22 +7,22 @@
 namespace stripe {
 
 /// Tells when the next frame will be done from how long the ones before took, so that a wait can
-/// sleep for most of the time and look closely at the end.
+/// sleep for most of the time.
 ///
 /// A frame takes its time from when it was submitted, or, where others were in flight, from when the
-/// one before was done. The estimate follows what is measured within some frames; where a wait woke
-/// when the frame was done already, the next one wakes earlier. A single frame that is held up
-/// changes little.
+/// one before was done. A wait that sleeps until after the frame was done cannot tell when that was:
+/// the frame counts as done when it was expected, and the next ones are expected a little earlier,
+/// until a wait sees one end. How long they take is counted from one that was seen to the next. A
+/// single frame that is held up changes little.
 ///
 /// Thread:  one at a time, a value.
 class Forecast {
  public:
-  /// `alone`: no other frame keeps the link busy until the next one is submitted.
-  explicit Forecast(bool alone) noexcept : alone_(alone) {}
-
-  /// How to wait for the next frame. It spins for at most 0.3 of the time that frames take; nothing
-  /// is planned before the first few were done.
-  WaitPlan plan(Time submitted) const noexcept;
+  /// How to wait for the next frame while `behind` more are in flight behind it. Two of them keep
+  /// the link busy however late this one is noticed, within most of a frame's time: such a wait
+  /// spares the CPU, others look closely at the end. It spins for at most 0.3 of the time that
+  /// frames take; nothing is planned before the first few were done.
+  WaitPlan plan(Time submitted, int behind) const noexcept;
 
   /// The frame that the last plan was for is done.
   void note(Time submitted, Time done, const Waited& waited) noexcept;
@@ -30,12 +30,16 @@ class Forecast {
  private:
   Time begin_of(Time submitted) const noexcept;
   void note_oversleep(Time overslept) noexcept;
+  void note_first(Time measured, Time done) noexcept;
+  void note_missed(Time expected, Time done, bool slept) noexcept;
+  void note_seen(Time begin, Time done) noexcept;
 
-  const bool alone_;
   Time last_done_ = 0;
   Time length_ = 0;
-  int learnt_ = 0;         // of the first frames
-  int late_in_a_row_ = 0;  // waits that slept until after the frame was done
+  int learnt_ = 0;           // of the first frames
+  int missed_in_a_row_ = 0;  // waits that slept until after the frame was done
+  Time seen_ = 0;            // when a frame was last seen to end; 0: not since the link was idle
+  int since_seen_ = 0;       // frames
   Time oversleep_ = 0;
 };
 

@@ -5,6 +5,8 @@
 #include "cuda/forecast.h"
 
 #include <algorithm>
+#include <deque>
+#include <vector>
 
 #include "support/library_main.h"
 #include "support/random.h"
@@ -44,30 +46,30 @@ Outcome wait_by(const WaitPlan& plan, Time begin, Time end, Time oversleep) {
   return {end + late, spun, waited};
 }
 
-/// Frames that take `length` each, one after another, by a forecast; the last `counted` of them are
-/// judged.
+/// Frames that take `length` each, each submitted when the one before was noticed, by a forecast; the
+/// last `counted` of them are judged.
 struct Judgement {
+  std::vector<Time> late;  // each
   Time most_late = 0;
-  Time sum_spun = 0;
-  int frames = 0;
+  Time sum_late = 0;
 };
 
 template <typename Length, typename Oversleep>
-Judgement run(bool alone, int warm_up, int counted, Length length, Oversleep oversleep) {
-  Forecast forecast(alone);
+Judgement run(int warm_up, int counted, Length length, Oversleep oversleep) {
+  Forecast forecast;
   Judgement judgement;
   Time at = 1'000'000 * us;
   for (int i = 0; i < warm_up + counted; ++i) {
     const Time submitted = at;
     const Time frame = length(i);
-    const WaitPlan plan = forecast.plan(submitted);
+    const WaitPlan plan = forecast.plan(submitted, 0);
     const Outcome outcome = wait_by(plan, submitted, submitted + frame, oversleep(i));
     forecast.note(submitted, outcome.seen, outcome.waited);
     at = outcome.seen;
     if (i < warm_up) continue;
-    judgement.most_late = std::max(judgement.most_late, outcome.seen - (submitted + frame));
-    judgement.sum_spun += outcome.spun;
-    ++judgement.frames;
+    judgement.late.push_back(outcome.seen - (submitted + frame));
+    judgement.most_late = std::max(judgement.most_late, judgement.late.back());
+    judgement.sum_late += judgement.late.back();
   }
   return judgement;
 }
@@ -75,51 +77,40 @@ Judgement run(bool alone, int warm_up, int counted, Length length, Oversleep ove
 }  // namespace
 
 GST_START_TEST(nothing_is_planned_before_the_first_frames) {
-  Forecast forecast(true);
+  Forecast forecast;
   for (int i = 0; i < 3; ++i) {
-    const WaitPlan plan = forecast.plan(5 * us);
+    const WaitPlan plan = forecast.plan(5 * us, i);
     fail_unless(plan.spin == 0 && plan.sleep_until == 0 && plan.doze == 0);
     forecast.note(5 * us, 100 * us, {});
   }
-  fail_unless(forecast.plan(200 * us).spin > 0);
+  fail_unless(forecast.plan(200 * us, 0).spin > 0 && forecast.plan(200 * us, 2).spin > 0);
 }
 GST_END_TEST;
 
 // A frame that is held up, be it the first one, holds up no others: lateness in all is far below it.
 GST_START_TEST(one_slow_frame_changes_little) {
-  for (const bool alone : {true, false})
-    for (const Time held_up : {5'000 * us, 100'000 * us, 1'000'000 * us})
-      for (const int which : {0, 1, 50}) {
-        Forecast forecast(alone);
-        Time at = 1'000 * us, late = 0, longest = 0;
-        for (int i = 0; i < 300; ++i) {
-          const Time submitted = at;
-          const Time length = i == which ? held_up : 300 * us;
-          const Outcome outcome =
-              wait_by(forecast.plan(submitted), submitted, submitted + length, 5 * us);
-          forecast.note(submitted, outcome.seen, outcome.waited);
-          at = outcome.seen;
-          if (i <= which) continue;
-          late += outcome.seen - (submitted + length);
-          longest = std::max(longest, outcome.seen - (submitted + length));
-        }
-        fail_unless(late <= 3'000 * us && longest <= 400 * us,
-                    "%lld us late in all, %lld at once, after %lld",
-                    static_cast<long long>(late / us), static_cast<long long>(longest / us),
-                    static_cast<long long>(held_up / us));
-      }
+  for (const Time held_up : {5'000 * us, 100'000 * us, 1'000'000 * us})
+    for (const int which : {0, 1, 50}) {
+      const Judgement it = run(
+          0, 300, [&](int i) { return i == which ? held_up : 300 * us; },
+          [](int) { return 5 * us; });
+      const Time late = it.sum_late - it.late[which];
+      const Time longest = *std::max_element(it.late.begin() + which + 1, it.late.end());
+      fail_unless(late <= 3'000 * us && longest <= 400 * us,
+                  "%lld us late in all, %lld at once, after %lld",
+                  static_cast<long long>(late / us), static_cast<long long>(longest / us),
+                  static_cast<long long>(held_up / us));
+    }
 }
 GST_END_TEST;
 
 GST_START_TEST(steady_frames_are_met_in_time) {
   for (const Time length : {20 * us, 65 * us, 170 * us, 700 * us, 20'000 * us})
     for (const Time oversleep : {0 * us, 5 * us}) {
-      for (const bool alone : {true, false}) {
-        const Judgement it = run(
-            alone, 60, 100, [&](int) { return length; }, [&](int) { return oversleep; });
-        fail_unless(it.most_late <= std::max(2 * look, oversleep), "%lld ns late for %lld ns",
-                    static_cast<long long>(it.most_late), static_cast<long long>(length));
-      }
+      const Judgement it = run(
+          60, 100, [&](int) { return length; }, [&](int) { return oversleep; });
+      fail_unless(it.most_late <= std::max(2 * look, oversleep), "%lld ns late for %lld ns",
+                  static_cast<long long>(it.most_late), static_cast<long long>(length));
     }
 }
 GST_END_TEST;
@@ -127,7 +118,7 @@ GST_END_TEST;
 // Sleeps that end late by more than a frame's usual lead are learnt, not waited for in vain.
 GST_START_TEST(late_sleepers_wake_earlier) {
   const Judgement it = run(
-      true, 60, 200, [](int) { return 170 * us; }, [](int i) { return (15 + i % 4) * us; });
+      60, 200, [](int) { return 170 * us; }, [](int i) { return (15 + i % 4) * us; });
   fail_unless(it.most_late <= 6 * us, "%lld ns late", static_cast<long long>(it.most_late));
 }
 GST_END_TEST;
@@ -139,8 +130,7 @@ GST_START_TEST(it_follows_what_changes) {
     const Time before = random.between(20, 3000) * us;
     const Time after = random.between(20, 3000) * us;
     const Judgement it = run(
-        random.one_in(2), 100, 50, [&](int i) { return i < 50 ? before : after; },
-        [](int) { return 7 * us; });
+        100, 50, [&](int i) { return i < 50 ? before : after; }, [](int) { return 7 * us; });
     fail_unless(it.most_late <= 10 * us, "%lld ns late after %lld, then %lld",
                 static_cast<long long>(it.most_late), static_cast<long long>(before),
                 static_cast<long long>(after));
@@ -151,13 +141,13 @@ GST_END_TEST;
 // The rule of all waits: whatever frames do, none spins for more than 0.3 of what they take.
 GST_START_TEST(it_never_spins_for_long) {
   Random random(62);
-  Forecast forecast(__i__ == 0);
+  Forecast forecast;
   Time at = 1'000 * us, longest = 0;
   for (int i = 0; i < 20'000; ++i) {
     const Time length =
         random.one_in(20) ? random.between(1, 90'000) * us : random.between(100, 300) * us;
     const Time submitted = at + (random.one_in(3) ? random.between(0, 500) * us : 0);
-    const WaitPlan plan = forecast.plan(submitted);
+    const WaitPlan plan = forecast.plan(submitted, __i__ == 2 ? random.between(0, 3) : __i__ * 2);
     longest = std::max(longest, length + 1'000 * us);
     fail_unless(plan.spin <= 3 * longest / 10 && plan.spin <= 51 * us);
     fail_unless(plan.spin == 0 || plan.sleep_until >= at - longest);
@@ -169,22 +159,97 @@ GST_START_TEST(it_never_spins_for_long) {
 }
 GST_END_TEST;
 
-// Others in flight: a frame takes its time from when the one before was done.
-GST_START_TEST(frames_in_flight_follow_each_other) {
-  Forecast forecast(false);
-  constexpr Time length = 170 * us;
-  Time done = 10'000 * us;
-  for (int i = 0; i < 100; ++i) {
-    const Time submitted = done - 2 * length;
-    const WaitPlan plan = forecast.plan(submitted);
-    if (i > 20) {
-      fail_unless(plan.sleep_until <= done + length && plan.sleep_until >= done + length / 2);
-      fail_unless(plan.sleep_until + plan.spin >= done + length);
+// What is judged of frames in flight: how busy they keep a link that takes them one after another.
+struct Flight {
+  Time length;
+  Time issue = 20 * us;  // the CPU's for a submission
+  Time rest = 20 * us;   // and for a frame that is done
+  int depth = 3;
+};
+
+struct Usage {
+  double busy = 0;     // of the link
+  double spun_us = 0;  // a frame
+  double vain = 0;     // of the frames: done before anybody looked
+};
+
+template <typename Oversleep>
+Usage fly(const Flight& flight, int warm_up, int counted, Oversleep oversleep) {
+  struct Frame {
+    Time submitted;
+    Time end;
+  };
+  Forecast forecast;
+  std::deque<Frame> frames;
+  Usage usage;
+  Time at = 1'000'000 * us, link = 0, begin = 0;
+  for (int i = 0; i < warm_up + counted; ++i) {
+    if (i == warm_up) begin = at;
+    while (frames.size() < static_cast<std::size_t>(flight.depth)) {
+      at += flight.issue;
+      link = std::max(link, at) + flight.length;
+      frames.push_back({at, link});
     }
-    const Outcome outcome = wait_by(plan, done, done + length, 5 * us);
-    forecast.note(submitted, outcome.seen, outcome.waited);
-    done = outcome.seen;
+    const Frame frame = frames.front();
+    frames.pop_front();
+    const WaitPlan plan = forecast.plan(frame.submitted, static_cast<int>(frames.size()));
+    const Outcome outcome = wait_by(plan, at, frame.end, oversleep(i));
+    forecast.note(frame.submitted, outcome.seen, outcome.waited);
+    at = outcome.seen + flight.rest;
+    if (i < warm_up) continue;
+    usage.spun_us += static_cast<double>(outcome.spun) / static_cast<double>(us) / counted;
+    usage.vain += (outcome.waited.was_late ? 1.0 : 0.0) / counted;
   }
+  usage.busy = static_cast<double>(flight.length * counted) / static_cast<double>(at - begin);
+  return usage;
+}
+
+// Sleeps that end late are for free while others keep the link busy: after one, too, the frames
+// behind it are expected when they are done.
+GST_START_TEST(frames_in_flight_keep_the_link_busy) {
+  Random random(63);
+  for (const Time length : {90 * us, 170 * us, 640 * us, 20'000 * us})
+    for (const int late_in : {1'000'000, 100, 20}) {
+      const Usage it = fly({length}, 100, 2'000, [&](int) {
+        return random.one_in(late_in) ? random.between(40, 70) * us : random.between(2, 7) * us;
+      });
+      fail_unless(it.busy >= 0.98, "%lld us, late 1 in %d: busy %.3f",
+                  static_cast<long long>(length / us), late_in, it.busy);
+    }
+}
+GST_END_TEST;
+
+GST_START_TEST(most_frames_in_flight_need_no_spinning) {
+  Random random(64);
+  for (const Time length : {90 * us, 170 * us, 640 * us}) {
+    const Usage it = fly({length}, 100, 2'000, [&](int) { return random.between(2, 7) * us; });
+    fail_unless(it.vain > 0.5 && it.spun_us <= 5, "%lld us: %.2f in vain, %.1f us of spinning",
+                static_cast<long long>(length / us), it.vain, it.spun_us);
+  }
+}
+GST_END_TEST;
+
+// With one frame behind it, a wait has no time to lose.
+GST_START_TEST(two_in_flight_are_looked_for) {
+  const Usage it = fly({170 * us, 20 * us, 20 * us, 2}, 100, 2'000, [](int) { return 5 * us; });
+  fail_unless(it.busy >= 0.97 && it.vain < 0.3, "busy %.3f, %.2f in vain", it.busy, it.vain);
+}
+GST_END_TEST;
+
+// Where the CPU is what is slow, frames are done before anybody looks, and that says nothing of how
+// long they take: when the CPU has time again, it knows.
+GST_START_TEST(waits_without_sleep_teach_nothing) {
+  Forecast forecast;
+  Time at = 10'000 * us;
+  const auto finish = [&](Time length, const Waited& waited) {
+    at += length;
+    forecast.note(at - 3 * length, at, waited);
+  };
+  for (int i = 0; i < 20; ++i) finish(170 * us, {});
+  for (int i = 0; i < 1'000; ++i) finish(400 * us, {true, false, 0});
+  const WaitPlan plan = forecast.plan(at, 0);
+  fail_unless(plan.sleep_until > at + 150 * us && plan.sleep_until < at + 170 * us, "%lld",
+              static_cast<long long>(plan.sleep_until - at));
 }
 GST_END_TEST;
 
@@ -199,8 +264,11 @@ Suite* forecast_suite() {
   tcase_add_test(cases, steady_frames_are_met_in_time);
   tcase_add_test(cases, late_sleepers_wake_earlier);
   tcase_add_test(cases, it_follows_what_changes);
-  tcase_add_loop_test(cases, it_never_spins_for_long, 0, 2);
-  tcase_add_test(cases, frames_in_flight_follow_each_other);
+  tcase_add_loop_test(cases, it_never_spins_for_long, 0, 3);
+  tcase_add_test(cases, frames_in_flight_keep_the_link_busy);
+  tcase_add_test(cases, most_frames_in_flight_need_no_spinning);
+  tcase_add_test(cases, two_in_flight_are_looked_for);
+  tcase_add_test(cases, waits_without_sleep_teach_nothing);
   return suite;
 }
 
