@@ -246,9 +246,7 @@ void Engine::finish_frame(Slot& slot) {
 
 // Stream by stripe: that of the last stripe is likely to be the last, and is slept for.
 void Engine::wait_for_streams(Slot& slot) {
-  const auto in_flight = frames_submitted_.load(std::memory_order_relaxed) -
-                         frames_finished_.load(std::memory_order_relaxed);
-  WaitPlan plan = forecast_.plan(slot.submitted, static_cast<int>(in_flight) - 1);
+  WaitPlan plan = forecast_.plan(slot.submitted);
   const std::size_t used = std::min(slot.stripes.size(), slot.streams.size());
   Waited waited;
   for (std::size_t i = 0; i < used; ++i) {

@@ -18,13 +18,6 @@ constexpr double most_spin_ns = 50'000;
 constexpr double usual_lead = 0.05;
 constexpr double most_usual_lead_ns = 10'000;
 
-// With so many behind, it wakes so long after the expected end, and naps rather than spins.
-constexpr int enough_behind = 2;
-constexpr double patience = 0.1;
-constexpr double most_patience_ns = 30'000;
-constexpr double most_patient_spin_ns = 10'000;
-constexpr double most_patient_doze = 1.0;
-
 // So many are only measured.
 constexpr int first_frames = 3;
 
@@ -45,17 +38,11 @@ Time shrink_after(int missed_in_a_row) {
 
 Time Forecast::begin_of(Time submitted) const noexcept { return std::max(submitted, last_done_); }
 
-WaitPlan Forecast::plan(Time submitted, int behind) const noexcept {
+WaitPlan Forecast::plan(Time submitted) const noexcept {
   if (learnt_ < first_frames) return {};
   const auto length = static_cast<double>(length_);
   const auto overslept = static_cast<double>(oversleep_);
   const Time expected = begin_of(submitted) + length_;
-  if (behind >= enough_behind) {
-    const double late = std::min(patience * length, most_patience_ns);
-    const double spin = std::min(most_spin * length, most_patient_spin_ns);
-    return {expected + static_cast<Time>(late - overslept), static_cast<Time>(spin) + 1,
-            static_cast<Time>(most_patient_doze * length)};
-  }
   const double usual = std::min(usual_lead * length, most_usual_lead_ns);
   const double spin = std::min(most_spin * length, most_spin_ns);
   const double lead = std::min({usual + overslept, most_lead * length, spin / 2});

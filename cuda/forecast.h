@@ -18,11 +18,9 @@ namespace stripe {
 /// Thread:  one at a time, a value.
 class Forecast {
  public:
-  /// How to wait for the next frame while `behind` more are in flight behind it. Two of them keep
-  /// the link busy however late this one is noticed, within most of a frame's time: such a wait
-  /// spares the CPU, others look closely at the end. It spins for at most 0.3 of the time that
-  /// frames take; nothing is planned before the first few were done.
-  WaitPlan plan(Time submitted, int behind) const noexcept;
+  /// How to wait for the next frame. It spins for at most 0.3 of the time that frames take; nothing
+  /// is planned before the first few were done.
+  WaitPlan plan(Time submitted) const noexcept;
 
   /// The frame that the last plan was for is done.
   void note(Time submitted, Time done, const Waited& waited) noexcept;
