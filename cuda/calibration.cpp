@@ -15,13 +15,15 @@ namespace stripe {
 namespace {
 
 // Two measurements of the same thing differ by less.
-constexpr double noise = 0.02;
+constexpr double noise = 0.03;
 
 // More in flight are no faster, and would take their memory.
 constexpr int most_frames_in_flight = 4;
 
-// A candidate that is so much slower is not measured again.
+// A candidate that is so much slower is not measured again, the others so often: another process,
+// or a CPU that was asleep, makes a short measurement twice as long as it should be, but not often.
 constexpr double hopeless = 1.15;
+constexpr int most_rounds = 4;
 
 // One pair of page-locked frames for all that are in flight: nobody looks at the results.
 class Trial {
@@ -40,15 +42,7 @@ class Trial {
   std::optional<double> measure(const Candidate& candidate) {
     if (now() >= deadline_) return std::nullopt;
     try {
-      Engine& engine = engine_for(candidate.transfer);
-      const std::optional<double> first = run(engine, candidate, frames_a_batch());
-      if (!first) return std::nullopt;
-      best_ = std::min(best_, *first);
-      if (*first > hopeless * best_) return first;
-      const std::optional<double> second = run(engine, candidate, frames_a_batch());
-      if (!second) return first;
-      best_ = std::min(best_, *second);
-      return std::min(*first, *second);
+      return run(engine_for(candidate.transfer), candidate);
     } catch (const std::exception&) {
       return std::numeric_limits<double>::infinity();
     }
@@ -57,9 +51,11 @@ class Trial {
  private:
   Engine& engine_for(Transfer transfer) {
     std::unique_ptr<Engine>& engine = engines_[static_cast<std::size_t>(transfer)];
-    if (!engine)
+    if (!engine) {
       engine =
           std::make_unique<Engine>(device_, shape_, EngineOptions{stream_count_, depth_, transfer});
+      is_new_ = true;
+    }
     return *engine;
   }
 
@@ -71,9 +67,10 @@ class Trial {
   }
 
   // In us a frame, once frames follow each other as they will for good: the first ones of a kind take
-  // longer, and how long the very first is under way says nothing of those behind it. Nothing where
-  // the time was up before.
-  std::optional<double> run(Engine& engine, const Candidate& candidate, int frames) {
+  // longer, those of an engine too while it learns how long it has to wait, and how long the very
+  // first is under way says nothing of those behind it. Nothing where the time was up before.
+  std::optional<double> run(Engine& engine, const Candidate& candidate) {
+    const int frames = frames_a_batch();
     // What another operation does to the times is too little to be worth its preparation.
     const FrameParameters parameters{StripeLayout::rows, candidate.stripe_count, {}};
     const FrameJob job{as_const(view_of(layout_, input_.data())),
@@ -96,7 +93,8 @@ class Trial {
       }
       return done;
     };
-    take_turns(2 * depth_);
+    take_turns(is_new_ ? 2 * depth_ + frames : 2 * depth_);
+    is_new_ = false;
     const Time begin = now();
     const int done = take_turns(frames);
     const double time = microseconds(now() - begin) / frames;
@@ -114,7 +112,7 @@ class Trial {
   const PinnedBlock input_;
   const PinnedBlock output_;
   std::array<std::unique_ptr<Engine>, 2> engines_;
-  double best_ = std::numeric_limits<double>::infinity();
+  bool is_new_ = false;  // the engine
 };
 
 // All that the answer depends on.
@@ -196,24 +194,43 @@ Calibration measure_all(const std::shared_ptr<Device>& device, const FrameShape&
   }
 }
 
+// Whether there is time for another round.
+bool measure_again(std::vector<Candidate>& tried, const MeasureCandidate& measure) {
+  double best = std::numeric_limits<double>::infinity();
+  for (const Candidate& one : tried) best = std::min(best, one.us);
+  for (Candidate& one : tried) {
+    if (one.us > hopeless * best) continue;
+    const std::optional<double> time = measure(one);
+    if (!time) return false;
+    one.us = std::min(one.us, *time);
+  }
+  return true;
+}
+
+// The first one is the guess.
+const Candidate* fastest(const std::vector<Candidate>& tried) {
+  const Candidate* best = nullptr;
+  for (const Candidate& one : tried)
+    if (!best || one.us < (best == &tried.front() ? best->us / (1 + noise) : best->us)) best = &one;
+  return best;
+}
+
 }  // namespace
 
 Calibration try_candidates(const Choice& guess, const std::vector<Candidate>& candidates,
                            const MeasureCandidate& measure) {
   Calibration out{guess, {}, false};
-  const Candidate* best = nullptr;
-  out.tried.reserve(candidates.size());
+  bool has_time = true;
   for (const Candidate& candidate : candidates) {
     const std::optional<double> time = measure(candidate);
-    if (!time) break;
-    if (!std::isfinite(*time)) continue;
-    out.tried.push_back({candidate.transfer, candidate.stripe_count, *time});
-    const double to_beat = !best                        ? std::numeric_limits<double>::infinity()
-                           : best == &out.tried.front() ? best->us / (1 + noise)
-                                                        : best->us;
-    if (*time < to_beat) best = &out.tried.back();
+    has_time = time.has_value();
+    if (!has_time) break;
+    if (std::isfinite(*time))
+      out.tried.push_back({candidate.transfer, candidate.stripe_count, *time});
   }
-  if (best) {
+  for (int round = 1; round < most_rounds && has_time; ++round)
+    has_time = measure_again(out.tried, measure);
+  if (const Candidate* best = fastest(out.tried)) {
     out.choice.transfer = best->transfer;
     out.choice.stripe_count = best->stripe_count;
   }

@@ -26,8 +26,9 @@ struct Calibration {
 /// could not be measured is infinite.
 using MeasureCandidate = std::function<std::optional<double>(const Candidate&)>;
 
-/// Tries candidates in their order, and takes the fastest. The first one, which is the model's guess,
-/// is kept where another is faster by no more than two measurements of the same thing differ.
+/// Tries candidates in their order, those that are not far behind again as long as there is time, and
+/// takes the one with the shortest time. The first one, which is the model's guess, is kept where
+/// another is faster by no more than two measurements of the same thing differ.
 ///
 /// Thread:  any.
 Calibration try_candidates(const Choice& guess, const std::vector<Candidate>& candidates,
