@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cuda/cuda_row_kernels.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+
+#include "cuda/cuda_error.h"
+#include "cuda/sample_group.h"
+
+namespace stripe {
+
+namespace {
+
+constexpr unsigned int threads_a_block = 256;
+
+// A grid's blocks are counted in 31 bits.
+constexpr unsigned int most_blocks_across = 32768;
+constexpr unsigned int most_blocks_down = 8192;
+
+// A kernel over the link is slowed by the link: more blocks only get into each other's way.
+constexpr unsigned int most_blocks_over_link = 32;
+
+unsigned int blocks(unsigned long long count, unsigned int per_block, unsigned int most) {
+  return static_cast<unsigned int>(
+      std::clamp<unsigned long long>((count + per_block - 1) / per_block, 1, most));
+}
+
+// What happens to the `period` bytes of a pixel. One type a kind of map, so that a kernel carries
+// no more than it needs.
+struct Copy {
+  static constexpr ByteMap::Kind kind = ByteMap::Kind::copy;
+  static constexpr int period = 1;
+
+  Copy() = default;
+  explicit Copy(const ByteMap&) {}
+  __device__ unsigned int operator()(const unsigned int* pixel, int i) const { return pixel[i]; }
+};
+
+template <int bytes>
+struct Diagonal {
+  static constexpr ByteMap::Kind kind = ByteMap::Kind::diagonal;
+  static constexpr int period = bytes;
+
+  Diagonal() = default;
+  explicit Diagonal(const ByteMap& map) {
+    for (int i = 0; i < period; ++i) {
+      coefficient[i] = map.coefficient[i][i];
+      offset[i] = map.offset[i];
+    }
+  }
+  __device__ unsigned int operator()(const unsigned int* pixel, int i) const {
+    return affine_code(coefficient[i] * static_cast<int>(pixel[i]) + offset[i]);
+  }
+  int coefficient[period];
+  int offset[period];
+};
+
+template <int bytes>
+struct Matrix {
+  static constexpr ByteMap::Kind kind = ByteMap::Kind::matrix;
+  static constexpr int period = bytes;
+
+  Matrix() = default;
+  explicit Matrix(const ByteMap& map) {
+    for (int i = 0; i < period; ++i) {
+      for (int k = 0; k < period; ++k) coefficient[i][k] = map.coefficient[i][k];
+      offset[i] = map.offset[i];
+    }
+  }
+  __device__ unsigned int operator()(const unsigned int* pixel, int i) const {
+    int sum = offset[i];
+#pragma unroll
+    for (int k = 0; k < period; ++k) sum += coefficient[i][k] * static_cast<int>(pixel[k]);
+    return affine_code(sum);
+  }
+  int coefficient[period][period];
+  int offset[period];
+};
+
+// What a thread reads at once: as few words as hold whole pixels.
+template <int period, typename Word>
+struct Unit {
+  static constexpr int words = period == 3 ? 3 : 1;
+  static constexpr int bytes = words * static_cast<int>(sizeof(Word));
+  static constexpr int pixels = bytes / period;
+  union {
+    Word word[words];
+    unsigned int quad[bytes / 4];
+  };
+
+  __device__ unsigned int byte(int i) const { return quad[i / 4] >> (8 * (i % 4)) & 0xff; }
+};
+
+template <int period, typename Map, typename Word>
+__device__ Unit<period, Word> map_unit(const Map& map, const Unit<period, Word>& in) {
+  using U = Unit<period, Word>;
+  U out;
+#pragma unroll
+  for (int q = 0; q < U::bytes / 4; ++q) out.quad[q] = 0;
+#pragma unroll
+  for (int p = 0; p < U::pixels; ++p) {
+    unsigned int pixel[period];
+#pragma unroll
+    for (int i = 0; i < period; ++i) pixel[i] = in.byte(p * period + i);
+#pragma unroll
+    for (int i = 0; i < period; ++i) {
+      const int at = p * period + i;
+      out.quad[at / 4] |= map(pixel, i) << (8 * (at % 4));
+    }
+  }
+  return out;
+}
+
+// Units `first`, `first + step`, ... of a row, one word each.
+template <int period, typename Map, typename Word>
+__device__ void map_units(const Map& map, const Word* from, Word* to, unsigned long long units,
+                          unsigned long long first, unsigned long long step) {
+  using U = Unit<period, Word>;
+  for (unsigned long long i = first; i < units; i += step) {
+    U unit;
+    unit.word[0] = from[i];
+    to[i] = map_unit<period, Map, Word>(map, unit).word[0];
+  }
+}
+
+// The same for units of three words. A warp reads and writes words side by side and trades them in
+// shared memory: over the link, accesses with gaps take four times as long.
+template <int period, typename Map, typename Word>
+__device__ void map_wide_units(const Map& map, const Word* from, Word* to, unsigned long long units,
+                               unsigned long long first, unsigned long long step) {
+  using U = Unit<period, Word>;
+  __shared__ U tiles[threads_a_block];
+  const unsigned int lane = threadIdx.x % 32;
+  U* const tile = &tiles[threadIdx.x - lane];
+  Word* const words = tile->word;
+  for (unsigned long long base = first - lane; base < units; base += step) {
+    const auto here = static_cast<unsigned int>(min(units - base, 32ull));
+    for (unsigned int w = lane; w < here * U::words; w += 32) words[w] = from[base * U::words + w];
+    __syncwarp();
+    if (lane < here) tile[lane] = map_unit<period, Map, Word>(map, tile[lane]);
+    __syncwarp();
+    for (unsigned int w = lane; w < here * U::words; w += 32) to[base * U::words + w] = words[w];
+    __syncwarp();
+  }
+}
+
+template <int period, typename Map>
+__device__ void map_pixel(const Map& map, const unsigned char* from, unsigned char* to) {
+  unsigned int pixel[period];
+#pragma unroll
+  for (int i = 0; i < period; ++i) pixel[i] = from[i];
+#pragma unroll
+  for (int i = 0; i < period; ++i) to[i] = static_cast<unsigned char>(map(pixel, i));
+}
+
+// How a row falls into units: pixels before the first aligned word, units, pixels behind them.
+// Without units where input and output are not aligned alike, or never on a whole pixel.
+struct RowSplit {
+  unsigned long long head;
+  unsigned long long units;
+};
+
+template <int period, typename Word>
+__device__ RowSplit split_row(const unsigned char* from, const unsigned char* to,
+                              unsigned long long pixels) {
+  const auto address = reinterpret_cast<std::uintptr_t>(from);
+  const std::uintptr_t mask = sizeof(Word) - 1;
+  if (((address ^ reinterpret_cast<std::uintptr_t>(to)) & mask) != 0) return {0, 0};
+  // For 3 it is the h with address + 3 * h = 0 modulo the word, since 3 * 5 = -1 modulo 4 and 16.
+  if (period != 3 && (0 - address) % period != 0) return {0, 0};
+  const unsigned long long head =
+      period == 3 ? (address * 5) & mask : ((0 - address) & mask) / period;
+  if (head >= pixels) return {0, 0};
+  return {head, (pixels - head) / Unit<period, Word>::pixels};
+}
+
+// The blocks of a plane, in rows, behind those of the planes before it.
+struct PlaneGrid {
+  unsigned int first;
+  unsigned int across;
+  unsigned int down;
+  unsigned int threads_across;  // of a block; a power of two, and whole warps
+};
+
+// The units and rows of a plane that a thread has: each `step`th.
+struct Share {
+  unsigned long long unit;
+  unsigned long long unit_step;
+  unsigned long long row;
+  unsigned long long row_step;
+};
+
+__device__ Share share_of(const PlaneGrid& grid) {
+  const unsigned int block = blockIdx.x - grid.first;
+  const unsigned int x = threadIdx.x % grid.threads_across;
+  const unsigned int y = threadIdx.x / grid.threads_across;
+  const unsigned int threads_down = blockDim.x / grid.threads_across;
+  return {static_cast<unsigned long long>(block % grid.across) * grid.threads_across + x,
+          static_cast<unsigned long long>(grid.across) * grid.threads_across,
+          static_cast<unsigned long long>(block / grid.across) * threads_down + y,
+          static_cast<unsigned long long>(grid.down) * threads_down};
+}
+
+template <typename Word, typename Map>
+__device__ void map_rows(const Map& map, const RowsJob& job, const Share& share) {
+  constexpr int period = Map::period;
+  using U = Unit<period, Word>;
+  for (unsigned long long y = share.row; y < job.rows; y += share.row_step) {
+    const unsigned char* from = job.from + static_cast<long long>(y) * job.from_pitch_bytes;
+    unsigned char* to = job.to + static_cast<long long>(y) * job.to_pitch_bytes;
+    const RowSplit split = split_row<period, Word>(from, to, job.pixels);
+    const auto* words = reinterpret_cast<const Word*>(from + split.head * period);
+    auto* to_words = reinterpret_cast<Word*>(to + split.head * period);
+    if constexpr (U::words == 1)
+      map_units<period>(map, words, to_words, split.units, share.unit, share.unit_step);
+    else
+      map_wide_units<period>(map, words, to_words, split.units, share.unit, share.unit_step);
+    const unsigned long long rest = job.pixels - split.units * U::pixels;
+    for (unsigned long long i = share.unit; i < rest; i += share.unit_step) {
+      const unsigned long long at = (i < split.head ? i : i + split.units * U::pixels) * period;
+      map_pixel<period>(map, from + at, to + at);
+    }
+  }
+}
+
+// Where there is but one plane.
+struct Nothing {
+  Nothing() = default;
+  explicit Nothing(const ByteMap&) {}
+};
+
+template <typename First, typename Rest>
+struct PlanesJob {
+  First first;
+  Rest rest[max_planes - 1];
+  RowsJob rows[max_planes];
+  PlaneGrid grids[max_planes];
+  int count;
+};
+
+template <typename First, typename Rest, typename Word>
+__global__ void map_planes(const __grid_constant__ PlanesJob<First, Rest> job) {
+  int plane = 0;
+  if constexpr (!std::is_same_v<Rest, Nothing>) {
+    while (plane + 1 < job.count && blockIdx.x >= job.grids[plane + 1].first) ++plane;
+    if (plane > 0)
+      return map_rows<Word>(job.rest[plane - 1], job.rows[plane], share_of(job.grids[plane]));
+  }
+  map_rows<Word>(job.first, job.rows[plane], share_of(job.grids[plane]));
+}
+
+// Whether in each row input and output are equally far from such an alignment.
+bool are_aligned_alike(const RowsJob& rows, std::size_t bytes) {
+  const auto difference =
+      reinterpret_cast<std::uintptr_t>(rows.from) ^ reinterpret_cast<std::uintptr_t>(rows.to);
+  const auto pitch_difference = static_cast<std::uintptr_t>(rows.from_pitch_bytes) ^
+                                static_cast<std::uintptr_t>(rows.to_pitch_bytes);
+  return (difference | pitch_difference) % bytes == 0;
+}
+
+bool are_aligned_alike(const PlaneJobs& planes, std::size_t bytes) {
+  for (int p = 0; p < planes.count; ++p)
+    if (!are_aligned_alike(planes.jobs[p].rows, bytes)) return false;
+  return true;
+}
+
+unsigned long long bytes_of(const PlaneJob& job) {
+  return job.rows.pixels * job.rows.rows * job.map.period;
+}
+
+// Threads of a block lie side by side in a row as far as it is long enough.
+PlaneGrid grid_for(const PlaneJob& job, std::size_t word_bytes) {
+  const unsigned long long units = job.rows.pixels * job.map.period / word_bytes;
+  unsigned int across = 32;
+  while (across < threads_a_block && across < units) across *= 2;
+  return {0, blocks(units, across, most_blocks_across),
+          blocks(job.rows.rows, threads_a_block / across, most_blocks_down), across};
+}
+
+// Planes share the few blocks by their sizes.
+void limit(PlaneGrid& grid, unsigned long long bytes, unsigned long long all_bytes) {
+  const auto most = static_cast<unsigned int>(
+      std::max(most_blocks_over_link * bytes / std::max(all_bytes, 1ull), 1ull));
+  grid.across = std::min(grid.across, most);
+  grid.down = std::min(grid.down, std::max(most / grid.across, 1u));
+}
+
+// Returns the number of blocks of all planes.
+unsigned int set_grids(PlaneGrid* grids, const PlaneJobs& planes, std::size_t word_bytes,
+                       bool over_link) {
+  unsigned long long all_bytes = 0;
+  for (int p = 0; p < planes.count; ++p) all_bytes += bytes_of(planes.jobs[p]);
+  unsigned int next = 0;
+  for (int p = 0; p < planes.count; ++p) {
+    grids[p] = grid_for(planes.jobs[p], word_bytes);
+    if (over_link) limit(grids[p], bytes_of(planes.jobs[p]), all_bytes);
+    grids[p].first = next;
+    next += grids[p].across * grids[p].down;
+  }
+  return next;
+}
+
+template <typename Map>
+bool is_for(const ByteMap& map) {
+  if constexpr (std::is_same_v<Map, Nothing>)
+    return false;
+  else
+    return map.kind == Map::kind && map.period == Map::period;
+}
+
+// The maps of a kernel: of the first plane, and of all others.
+template <typename First, typename Rest>
+struct Maps {
+  static bool fit(const PlaneJobs& planes) {
+    for (int p = 1; p < planes.count; ++p)
+      if (!is_for<Rest>(planes.jobs[p].map)) return false;
+    return is_for<First>(planes.jobs[0].map);
+  }
+
+  template <typename Word>
+  static void launch(const PlaneJobs& planes, bool over_link, cudaStream_t stream) {
+    PlanesJob<First, Rest> job{};
+    job.first = First(planes.jobs[0].map);
+    for (int p = 0; p < planes.count; ++p) {
+      if (p > 0) job.rest[p - 1] = Rest(planes.jobs[p].map);
+      job.rows[p] = planes.jobs[p].rows;
+    }
+    job.count = planes.count;
+    const unsigned int grid = set_grids(job.grids, planes, sizeof(Word), over_link);
+    map_planes<First, Rest, Word><<<grid, threads_a_block, 0, stream>>>(job);
+    check_cuda(cudaPeekAtLastError(), "launch of map_planes");
+  }
+
+  template <typename Word>
+  static void load() {
+    cudaFuncAttributes attributes;
+    STRIPE_CUDA_CHECK(cudaFuncGetAttributes(&attributes, map_planes<First, Rest, Word>));
+  }
+};
+
+template <typename... Each>
+struct Kernels {
+  template <typename Word>
+  static bool launch(const PlaneJobs& planes, bool over_link, cudaStream_t stream) {
+    return ((Each::fit(planes) && (Each::template launch<Word>(planes, over_link, stream), true)) ||
+            ...);
+  }
+
+  static void load() {
+    (Each::template load<uint4>(), ...);
+    (Each::template load<unsigned int>(), ...);
+  }
+};
+
+using CopyKernels = Kernels<Maps<Copy, Copy>>;
+
+// The first of several planes has a byte a pixel; those of chroma are alike.
+using MapKernels =
+    Kernels<Maps<Diagonal<1>, Diagonal<1>>, Maps<Diagonal<1>, Diagonal<2>>,
+            Maps<Diagonal<1>, Matrix<2>>, Maps<Diagonal<2>, Nothing>, Maps<Diagonal<3>, Nothing>,
+            Maps<Diagonal<4>, Nothing>, Maps<Matrix<2>, Nothing>, Maps<Matrix<3>, Nothing>,
+            Maps<Matrix<4>, Nothing>>;
+
+template <typename Word>
+void launch_words(const PlaneJobs& planes, bool over_link, cudaStream_t stream) {
+  if (!CopyKernels::launch<Word>(planes, over_link, stream) &&
+      !MapKernels::launch<Word>(planes, over_link, stream))
+    throw std::logic_error("no kernel for the maps of these planes");
+}
+
+}  // namespace
+
+void launch_cuda_rows(const PlaneJobs& planes, bool over_link, cudaStream_t stream) {
+  if (are_aligned_alike(planes, sizeof(uint4)))
+    launch_words<uint4>(planes, over_link, stream);
+  else
+    launch_words<unsigned int>(planes, over_link, stream);
+}
+
+void load_cuda_rows(bool copies) { copies ? CopyKernels::load() : MapKernels::load(); }
+
+}  // namespace stripe
