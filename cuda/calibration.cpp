@@ -14,15 +14,20 @@ namespace stripe {
 
 namespace {
 
-// Two measurements of the same thing differ by less.
+// The best of some measurements differs by less from that of others.
 constexpr double noise = 0.03;
+
+// Of these it only measures how long they take (forecast.cpp).
+constexpr int learning_frames = 2;
 
 // More in flight are no faster, and would take their memory.
 constexpr int most_frames_in_flight = 4;
 
-// A candidate that is so much slower is not measured again, the others so often: another process,
-// or a CPU that was asleep, makes a short measurement twice as long as it should be, but not often.
-constexpr double hopeless = 1.15;
+// Candidates are measured at most so often, since another process, or a CPU that was asleep, may hold
+// up any of them: once more unless they are hopeless, and from then on where they are close to the
+// fastest.
+constexpr double hopeless = 2.5;
+constexpr double close = 1.15;
 constexpr int most_rounds = 4;
 
 // One pair of page-locked frames for all that are in flight: nobody looks at the results.
@@ -51,11 +56,9 @@ class Trial {
  private:
   Engine& engine_for(Transfer transfer) {
     std::unique_ptr<Engine>& engine = engines_[static_cast<std::size_t>(transfer)];
-    if (!engine) {
+    if (!engine)
       engine =
           std::make_unique<Engine>(device_, shape_, EngineOptions{stream_count_, depth_, transfer});
-      is_new_ = true;
-    }
     return *engine;
   }
 
@@ -67,8 +70,8 @@ class Trial {
   }
 
   // In us a frame, once frames follow each other as they will for good: the first ones of a kind take
-  // longer, those of an engine too while it learns how long it has to wait, and how long the very
-  // first is under way says nothing of those behind it. Nothing where the time was up before.
+  // longer, too while the engine learns how long it has to wait, and how long the very first is under
+  // way says nothing of those behind it. Nothing where the time was up before.
   std::optional<double> run(Engine& engine, const Candidate& candidate) {
     const int frames = frames_a_batch();
     // What another operation does to the times is too little to be worth its preparation.
@@ -93,8 +96,7 @@ class Trial {
       }
       return done;
     };
-    take_turns(is_new_ ? 2 * depth_ + frames : 2 * depth_);
-    is_new_ = false;
+    take_turns(2 * depth_ + learning_frames);
     const Time begin = now();
     const int done = take_turns(frames);
     const double time = microseconds(now() - begin) / frames;
@@ -112,7 +114,6 @@ class Trial {
   const PinnedBlock input_;
   const PinnedBlock output_;
   std::array<std::unique_ptr<Engine>, 2> engines_;
-  bool is_new_ = false;  // the engine
 };
 
 // All that the answer depends on.
@@ -195,11 +196,11 @@ Calibration measure_all(const std::shared_ptr<Device>& device, const FrameShape&
 }
 
 // Whether there is time for another round.
-bool measure_again(std::vector<Candidate>& tried, const MeasureCandidate& measure) {
+bool measure_again(std::vector<Candidate>& tried, double within, const MeasureCandidate& measure) {
   double best = std::numeric_limits<double>::infinity();
   for (const Candidate& one : tried) best = std::min(best, one.us);
   for (Candidate& one : tried) {
-    if (one.us > hopeless * best) continue;
+    if (one.us > within * best) continue;
     const std::optional<double> time = measure(one);
     if (!time) return false;
     one.us = std::min(one.us, *time);
@@ -207,11 +208,18 @@ bool measure_again(std::vector<Candidate>& tried, const MeasureCandidate& measur
   return true;
 }
 
-// The first one is the guess.
-const Candidate* fastest(const std::vector<Candidate>& tried) {
+bool are_alike(const Candidate& a, const Candidate& b) {
+  return a.transfer == b.transfer && a.stripe_count == b.stripe_count;
+}
+
+const Candidate* fastest(const std::vector<Candidate>& tried, const Candidate& guess) {
   const Candidate* best = nullptr;
-  for (const Candidate& one : tried)
-    if (!best || one.us < (best == &tried.front() ? best->us / (1 + noise) : best->us)) best = &one;
+  double to_beat = std::numeric_limits<double>::infinity();
+  for (const Candidate& one : tried) {
+    if (one.us >= to_beat) continue;
+    best = &one;
+    to_beat = are_alike(one, guess) ? one.us / (1 + noise) : one.us;
+  }
   return best;
 }
 
@@ -229,8 +237,9 @@ Calibration try_candidates(const Choice& guess, const std::vector<Candidate>& ca
       out.tried.push_back({candidate.transfer, candidate.stripe_count, *time});
   }
   for (int round = 1; round < most_rounds && has_time; ++round)
-    has_time = measure_again(out.tried, measure);
-  if (const Candidate* best = fastest(out.tried)) {
+    has_time = measure_again(out.tried, round == 1 ? hopeless : close, measure);
+  if (candidates.empty()) return out;
+  if (const Candidate* best = fastest(out.tried, candidates.front())) {
     out.choice.transfer = best->transfer;
     out.choice.stripe_count = best->stripe_count;
   }
@@ -256,7 +265,7 @@ Calibration calibrate(const std::shared_ptr<Device>& device, const FrameShape& s
   const bool had_to_wait = now() - begin > budget / 10;
   const Calibration found = measure_all(device, shape, request, candidates, begin + budget);
   // What had less time than there should be, or failed, is no answer for those who come later.
-  if (found.tried.empty() || (had_to_wait && found.tried.size() < candidates.size()))
+  if (found.tried.empty() || had_to_wait)
     cache().give_up();
   else
     cache().put(key, found);

@@ -26,8 +26,8 @@ struct Calibration {
 /// could not be measured is infinite.
 using MeasureCandidate = std::function<std::optional<double>(const Candidate&)>;
 
-/// Tries candidates in their order, those that are not far behind again as long as there is time, and
-/// takes the one with the shortest time. The first one, which is the model's guess, is kept where
+/// Tries candidates in their order, those that are not far behind up to three times more while there is
+/// time, and takes the one with the shortest time. The first one, which is the model's guess, is kept where
 /// another is faster by no more than two measurements of the same thing differ.
 ///
 /// Thread:  any.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <algorithm>
-#include <cstdint>
 
 #include "cuda/cuda_block_kernels.h"
 #include "cuda/cuda_error.h"

@@ -2,12 +2,13 @@
 #include "cuda/cuda_row_kernels.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <stdexcept>
 #include <type_traits>
 
+#include "cuda/affine.h"
 #include "cuda/cuda_error.h"
-#include "cuda/sample_group.h"
 
 namespace stripe {
 
@@ -260,6 +261,7 @@ bool are_aligned_alike(const RowsJob& rows, std::size_t bytes) {
   return (difference | pitch_difference) % bytes == 0;
 }
 
+// A plane that is not has all of them go by shorter words: those of a frame mostly are alike.
 bool are_aligned_alike(const PlaneJobs& planes, std::size_t bytes) {
   for (int p = 0; p < planes.count; ++p)
     if (!are_aligned_alike(planes.jobs[p].rows, bytes)) return false;

@@ -7,9 +7,9 @@
 
 namespace stripe {
 
-/// Launches one kernel for all planes of a stripe; the device is current.
+/// Launches one kernel for all planes of a stripe; the device is current. With `over_link`, where an
+/// image lies behind a link as slow as which the kernel is, it takes few blocks.
 ///
-/// Source:  `over_link`: an image lies behind a link, as slow as which the kernel is.
 /// Errors:  throws DeviceError; std::logic_error for maps that no format has side by side.
 void launch_cuda_rows(const PlaneJobs& planes, bool over_link, cudaStream_t stream);
 

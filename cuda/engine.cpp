@@ -246,6 +246,10 @@ void Engine::finish_frame(Slot& slot) {
 
 // Stream by stripe: that of the last stripe is likely to be the last, and is slept for.
 void Engine::wait_for_streams(Slot& slot) {
+  if (forecast_stripes_ != slot.stripes.size()) {
+    forecast_ = {};
+    forecast_stripes_ = slot.stripes.size();
+  }
   WaitPlan plan = forecast_.plan(slot.submitted);
   const std::size_t used = std::min(slot.stripes.size(), slot.streams.size());
   Waited waited;

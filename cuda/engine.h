@@ -189,7 +189,8 @@ class Engine {
   std::unique_ptr<CopyPool> input_pool_;
   std::unique_ptr<CopyPool> output_pool_;
 
-  Forecast forecast_;  // the waiting thread's
+  Forecast forecast_;                 // the waiting thread's
+  std::size_t forecast_stripes_ = 0;  // of a frame: how many the forecast is for
 
   // Made when a frame is first timed, and kept for the next ones.
   std::unique_ptr<DeviceClock> clock_;

@@ -12,7 +12,11 @@ namespace {
 constexpr double most_spin = 0.3;
 constexpr double most_lead = 0.15;
 constexpr double most_doze = 0.3;
+constexpr double most_doze_ns = 200'000;
 constexpr double most_spin_ns = 50'000;
+
+// Where sleeps end so late, the driver's own wait is as soon awake as one that naps.
+constexpr Time most_nap_oversleep = 20'000;
 
 // How long before the expected end it wakes if sleeps are punctual: for what frames differ by.
 constexpr double usual_lead = 0.05;
@@ -24,15 +28,12 @@ constexpr int first_frames = 3;
 // A frame counts as at most so many times what was expected.
 constexpr Time most_growth = 2;
 
-// Waits in vain shorten the estimate by one of so many parts of it, then by two, three, four, then
-// by twice as many each time, up to a quarter: the first few cost nothing, and a frame that became
-// much shorter is found within a few.
-constexpr Time shrink_parts = 256;
+// Waits in vain shorten the estimate by 1/256, 1/128 ... 1/4 of it: the first ones cost nothing, and
+// what became much shorter is found within some ten frames.
+constexpr int shrink_bits = 8;
+constexpr int most_shrink_bits = 6;
 
-Time shrink_after(int missed_in_a_row) {
-  if (missed_in_a_row <= 4) return missed_in_a_row;
-  return std::min<Time>(4 << std::min(missed_in_a_row - 4, 8), shrink_parts / 4);
-}
+constexpr Time shortest = 1'000;
 
 }  // namespace
 
@@ -46,14 +47,15 @@ WaitPlan Forecast::plan(Time submitted) const noexcept {
   const double usual = std::min(usual_lead * length, most_usual_lead_ns);
   const double spin = std::min(most_spin * length, most_spin_ns);
   const double lead = std::min({usual + overslept, most_lead * length, spin / 2});
-  return {expected - static_cast<Time>(lead), static_cast<Time>(spin) + 1,
-          static_cast<Time>(most_doze * length)};
+  const double doze =
+      oversleep_ < most_nap_oversleep ? std::min(most_doze * length, most_doze_ns) : 0;
+  return {expected - static_cast<Time>(lead), static_cast<Time>(spin) + 1, static_cast<Time>(doze)};
 }
 
 void Forecast::note(Time submitted, Time done, const Waited& waited) noexcept {
   const Time begin = begin_of(submitted);
   if (submitted > last_done_) seen_ = 0;
-  ++since_seen_;
+  ++frames_since_seen_;
   if (waited.slept) note_oversleep(waited.overslept);
   if (learnt_ < first_frames)
     note_first(std::max<Time>(done - begin, 1), done);
@@ -61,7 +63,7 @@ void Forecast::note(Time submitted, Time done, const Waited& waited) noexcept {
     note_missed(begin + length_, done, waited.slept);
   else
     note_seen(begin, done);
-  length_ = std::max<Time>(length_, 1);
+  length_ = std::max(length_, shortest);
 }
 
 // It grows at once and shrinks slowly: waking too early costs a few microseconds of the CPU's
@@ -81,19 +83,19 @@ void Forecast::note_first(Time measured, Time done) noexcept {
 // Taking the time at which it was noticed for its end would make the next one seem short.
 void Forecast::note_missed(Time expected, Time done, bool slept) noexcept {
   missed_in_a_row_ = slept ? missed_in_a_row_ + 1 : 0;
-  length_ -= length_ * shrink_after(missed_in_a_row_) / shrink_parts;
+  if (slept) length_ -= length_ >> (shrink_bits - std::min(missed_in_a_row_ - 1, most_shrink_bits));
   if (done < expected) length_ -= (expected - done) / 4;
   last_done_ = std::min(done, expected);
 }
 
 void Forecast::note_seen(Time begin, Time done) noexcept {
-  const bool counted = seen_ != 0 && since_seen_ > 1;
-  const Time measured = counted ? (done - seen_) / since_seen_ : done - begin;
+  const bool counted = seen_ != 0 && frames_since_seen_ > 1;
+  const Time measured = counted ? (done - seen_) / frames_since_seen_ : done - begin;
   // The more frames, the less does one that was held up say of the next ones.
   length_ += (std::min(measured, most_growth * length_) - length_) / (counted ? 2 : 4);
   missed_in_a_row_ = 0;
   seen_ = done;
-  since_seen_ = 0;
+  frames_since_seen_ = 0;
   last_done_ = done;
 }
 

@@ -37,7 +37,7 @@ class Forecast {
   int learnt_ = 0;           // of the first frames
   int missed_in_a_row_ = 0;  // waits that slept until after the frame was done
   Time seen_ = 0;            // when a frame was last seen to end; 0: not since the link was idle
-  int since_seen_ = 0;       // frames
+  Time frames_since_seen_ = 0;
   Time oversleep_ = 0;
 };
 
