@@ -158,6 +158,25 @@ GST_START_TEST(it_never_spins_for_long) {
 }
 GST_END_TEST;
 
+// Others in flight: a frame takes its time from when the one before was done.
+GST_START_TEST(frames_in_flight_follow_each_other) {
+  Forecast forecast;
+  constexpr Time length = 170 * us;
+  Time done = 10'000 * us;
+  for (int i = 0; i < 100; ++i) {
+    const Time submitted = done - 2 * length;
+    const WaitPlan plan = forecast.plan(submitted);
+    if (i > 20) {
+      fail_unless(plan.sleep_until <= done + length && plan.sleep_until >= done + length / 2);
+      fail_unless(plan.sleep_until + plan.spin >= done + length);
+    }
+    const Outcome outcome = wait_by(plan, done, done + length, 5 * us);
+    forecast.note(submitted, outcome.seen, outcome.waited);
+    done = outcome.seen;
+  }
+}
+GST_END_TEST;
+
 // Three frames in flight, on a link that takes them one after another.
 struct Usage {
   double busy = 0;       // of the link
@@ -243,6 +262,7 @@ Suite* forecast_suite() {
   tcase_add_test(cases, late_sleepers_wake_earlier);
   tcase_add_test(cases, it_follows_what_changes);
   tcase_add_test(cases, it_never_spins_for_long);
+  tcase_add_test(cases, frames_in_flight_follow_each_other);
   tcase_add_test(cases, frames_in_flight_keep_the_link_busy);
   tcase_add_test(cases, waits_without_sleep_teach_nothing);
   return suite;
