@@ -23,9 +23,9 @@ constexpr int learning_frames = 2;
 // More in flight are no faster, and would take their memory.
 constexpr int most_frames_in_flight = 4;
 
-// Candidates are measured at most so often, since another process, or a CPU that was asleep, may hold
-// up any of them: once more unless they are hopeless, and from then on where they are close to the
-// fastest.
+// Candidates are measured at most so often, since another process, or a CPU that was asleep, may
+// hold up any of them: once more unless they are hopeless, and from then on where they are close to
+// the fastest.
 constexpr double hopeless = 2.5;
 constexpr double close = 1.15;
 constexpr int most_rounds = 4;
@@ -69,9 +69,9 @@ class Trial {
                       16);
   }
 
-  // In us a frame, once frames follow each other as they will for good: the first ones of a kind take
-  // longer, too while the engine learns how long it has to wait, and how long the very first is under
-  // way says nothing of those behind it. Nothing where the time was up before.
+  // In us a frame, once frames follow each other as they will for good: the first ones of a kind
+  // take longer, too while the engine learns how long it has to wait, and how long the very first is
+  // under way says nothing of those behind it. Nothing where the time was up before.
   std::optional<double> run(Engine& engine, const Candidate& candidate) {
     const int frames = frames_a_batch();
     // What another operation does to the times is too little to be worth its preparation.

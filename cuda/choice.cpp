@@ -26,8 +26,8 @@ int choose_stripe_count(const ChoiceRequest& request) {
   return request.depth == 1 ? stripes_of_a_single_frame : 1;
 }
 
-// What the model of list_candidates knows of a link: nothing but its order of magnitude is needed to
-// put candidates in an order.
+// What the model of list_candidates knows of a link: nothing but its order of magnitude is needed
+// to put candidates in an order.
 constexpr double link_bytes_a_us = 50e3;
 constexpr double issue_us = 7;             // of a stripe: two copies and a kernel
 constexpr double both_ways_factor = 1.05;  // two copies at once, of one alone

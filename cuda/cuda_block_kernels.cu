@@ -4,6 +4,7 @@
 
 #include "cuda/cuda_block_kernels.h"
 #include "cuda/cuda_error.h"
+#include "cuda/cuda_load.h"
 #include "cuda/group_jobs.h"
 #include "cuda/pixel_block.h"
 
@@ -65,11 +66,10 @@ void launch_cuda_blocks(const Operation& operation, const KernelJob& job, cudaSt
 }
 
 void load_cuda_blocks(const Operation& operation) {
-  cudaFuncAttributes attributes;
   if (operation.kernel == Operation::Kernel::affine_blocks)
-    STRIPE_CUDA_CHECK(cudaFuncGetAttributes(&attributes, affine_blocks));
+    load_cuda_kernel(affine_blocks);
   else
-    STRIPE_CUDA_CHECK(cudaFuncGetAttributes(&attributes, color_blocks));
+    load_cuda_kernel(color_blocks);
 }
 
 }  // namespace stripe

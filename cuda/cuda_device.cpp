@@ -62,6 +62,17 @@ class CudaEvent final : public Event {
   cudaEvent_t event_ = nullptr;
 };
 
+cudaMemcpyKind kind_of(CopyDirection direction) {
+  switch (direction) {
+    case CopyDirection::upload:
+      return cudaMemcpyHostToDevice;
+    case CopyDirection::download:
+      return cudaMemcpyDeviceToHost;
+    default:
+      return cudaMemcpyDeviceToDevice;
+  }
+}
+
 class CudaQueue final : public Queue {
  public:
   explicit CudaQueue(int device_id) : device_id_(device_id) {
@@ -80,8 +91,7 @@ class CudaQueue final : public Queue {
   void copy(const CopyJob& job) override {
     throw_if_cuda_failed();
     const CudaContextScope scope(device_id_);
-    const cudaMemcpyKind kind =
-        job.direction == CopyDirection::upload ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost;
+    const cudaMemcpyKind kind = kind_of(job.direction);
     if (is_contiguous(job)) {
       STRIPE_CUDA_CHECK(cudaMemcpyAsync(job.to, job.from, job.row_bytes * job.rows, kind, stream_));
       return;

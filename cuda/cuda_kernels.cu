@@ -4,6 +4,7 @@
 #include "cuda/cuda_block_kernels.h"
 #include "cuda/cuda_error.h"
 #include "cuda/cuda_kernels.h"
+#include "cuda/cuda_load.h"
 #include "cuda/cuda_row_kernels.h"
 #include "cuda/group_jobs.h"
 #include "cuda/plane_jobs.h"
@@ -42,12 +43,6 @@ void launch_groups(const Affine& affine, const KernelJob& job, cudaStream_t stre
   }
 }
 
-template <typename Kernel>
-void load(Kernel kernel) {
-  cudaFuncAttributes attributes;
-  STRIPE_CUDA_CHECK(cudaFuncGetAttributes(&attributes, kernel));
-}
-
 bool works_on_blocks(const Operation& operation) {
   return operation.kernel == Operation::Kernel::affine_blocks ||
          operation.kernel == Operation::Kernel::color_blocks;
@@ -71,7 +66,7 @@ void load_cuda_kernels(const Operation& operation) {
   if (works_on_blocks(operation)) return load_cuda_blocks(operation);
   const bool copies = operation.kernel == Operation::Kernel::copy;
   load_cuda_rows(copies);  // which of them a layout needs is not known here
-  if (!copies) load(affine_samples);
+  if (!copies) load_cuda_kernel(affine_samples);
 }
 
 void launch_cuda_mark(cudaStream_t stream) {
@@ -79,7 +74,7 @@ void launch_cuda_mark(cudaStream_t stream) {
   check_cuda(cudaPeekAtLastError(), "launch of mark");
 }
 
-void load_cuda_mark() { load(mark); }
+void load_cuda_mark() { load_cuda_kernel(mark); }
 
 int oldest_cuda_architecture() noexcept {
   // The macro counts as 100 * major + 10 * minor.

@@ -9,6 +9,7 @@
 
 #include "cuda/affine.h"
 #include "cuda/cuda_error.h"
+#include "cuda/cuda_load.h"
 
 namespace stripe {
 
@@ -182,7 +183,7 @@ struct PlaneGrid {
   unsigned int first;
   unsigned int across;
   unsigned int down;
-  unsigned int threads_across;  // of a block; a power of two, and whole warps
+  unsigned int log2_threads_across;  // of a block; whole warps
 };
 
 // The units and rows of a plane that a thread has: each `step`th.
@@ -195,12 +196,16 @@ struct Share {
 
 __device__ Share share_of(const PlaneGrid& grid) {
   const unsigned int block = blockIdx.x - grid.first;
-  const unsigned int x = threadIdx.x % grid.threads_across;
-  const unsigned int y = threadIdx.x / grid.threads_across;
-  const unsigned int threads_down = blockDim.x / grid.threads_across;
-  return {static_cast<unsigned long long>(block % grid.across) * grid.threads_across + x,
-          static_cast<unsigned long long>(grid.across) * grid.threads_across,
-          static_cast<unsigned long long>(block / grid.across) * threads_down + y,
+  // A thread has so little to do that a division would be felt; planes mostly are one long row.
+  const unsigned int down = grid.down == 1 ? 0 : block / grid.across;
+  const unsigned int across = block - down * grid.across;
+  const unsigned int threads_across = 1u << grid.log2_threads_across;
+  const unsigned int threads_down = threads_a_block >> grid.log2_threads_across;
+  const unsigned int x = threadIdx.x & (threads_across - 1);
+  const unsigned int y = threadIdx.x >> grid.log2_threads_across;
+  return {static_cast<unsigned long long>(across) * threads_across + x,
+          static_cast<unsigned long long>(grid.across) * threads_across,
+          static_cast<unsigned long long>(down) * threads_down + y,
           static_cast<unsigned long long>(grid.down) * threads_down};
 }
 
@@ -275,10 +280,10 @@ unsigned long long bytes_of(const PlaneJob& job) {
 // Threads of a block lie side by side in a row as far as it is long enough.
 PlaneGrid grid_for(const PlaneJob& job, std::size_t word_bytes) {
   const unsigned long long units = job.rows.pixels * job.map.period / word_bytes;
-  unsigned int across = 32;
-  while (across < threads_a_block && across < units) across *= 2;
-  return {0, blocks(units, across, most_blocks_across),
-          blocks(job.rows.rows, threads_a_block / across, most_blocks_down), across};
+  unsigned int log2_across = 5;
+  while (1u << log2_across < threads_a_block && 1u << log2_across < units) ++log2_across;
+  return {0, blocks(units, 1u << log2_across, most_blocks_across),
+          blocks(job.rows.rows, threads_a_block >> log2_across, most_blocks_down), log2_across};
 }
 
 // Planes share the few blocks by their sizes.
@@ -337,8 +342,7 @@ struct Maps {
 
   template <typename Word>
   static void load() {
-    cudaFuncAttributes attributes;
-    STRIPE_CUDA_CHECK(cudaFuncGetAttributes(&attributes, map_planes<First, Rest, Word>));
+    load_cuda_kernel(map_planes<First, Rest, Word>);
   }
 };
 

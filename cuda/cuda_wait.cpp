@@ -14,8 +14,8 @@ namespace stripe {
 
 namespace {
 
-// Threads may sleep 50 us longer than they ask for, a third of a frame. The thread belongs to others
-// too: it gets its own slack back.
+// Threads may sleep 50 us longer than they ask for, a third of a frame. The thread belongs to
+// others too: it gets its own slack back.
 class ShortSlack {
  public:
   ShortSlack() : slack_(prctl(PR_GET_TIMERSLACK)) {

@@ -82,10 +82,10 @@ class DeviceClock {
   virtual void adjust(Time by) noexcept = 0;
 };
 
-/// Which way a copy goes.
-enum class CopyDirection { upload, download };
+/// Which way a copy goes; `on_device`: from the device's memory to the device's memory.
+enum class CopyDirection { upload, download, on_device };
 
-/// Rows of bytes to copy between host and device memory.
+/// Rows of bytes to copy between host and device memory, or within the device's.
 ///
 /// Units:   bytes; `row_bytes` and `rows` at least 1, pitches positive and at least `row_bytes`
 ///          where there is more than one row. A single row's pitches mean nothing.

@@ -28,8 +28,8 @@ constexpr int first_frames = 3;
 // A frame counts as at most so many times what was expected.
 constexpr Time most_growth = 2;
 
-// Waits in vain shorten the estimate by 1/256, 1/128 ... 1/4 of it: the first ones cost nothing, and
-// what became much shorter is found within some ten frames.
+// Waits in vain shorten the estimate by 1/256, 1/128 ... 1/4 of it: the first ones cost nothing,
+// and what became much shorter is found within some ten frames.
 constexpr int shrink_bits = 8;
 constexpr int most_shrink_bits = 6;
 

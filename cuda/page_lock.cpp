@@ -18,8 +18,8 @@ struct Registry {
   std::mutex mutex;                 // a leaf; guards all below, lanes and the budgets' lists
   std::condition_variable settled;  // a lane is no longer changing
 
-  // The bytes that are registered for CUDA, or being registered or let go: begin to end. Asked about
-  // memory of these bytes, the driver would say that it is page-locked, and it is not for long.
+  // The bytes that are registered for CUDA, or being registered or let go: begin to end. Asked
+  // about memory of these bytes, the driver would say that it is page-locked, and it is not for long.
   std::map<const std::byte*, const std::byte*, std::less<>> occupied;
 };
 

@@ -115,6 +115,8 @@ void measure_kernels(Context& context) {
   const int launches = std::max(2, report.frames / 4);
   report.kernels = benchmark::measure_kernels(*context.device, launches, report.rounds);
   benchmark::print_kernels(report.kernels);
+  for (const Verdict& verdict : benchmark::judge_kernels(report.kernels))
+    report.verdicts.push_back(verdict);
 }
 
 }  // namespace
