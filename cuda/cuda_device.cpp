@@ -42,8 +42,7 @@ class CudaEvent final : public Event {
   explicit CudaEvent(int device_id) : device_id_(device_id) {
     throw_if_cuda_failed();
     const CudaContextScope scope(device_id);
-    STRIPE_CUDA_CHECK(
-        cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | cudaEventBlockingSync));
+    STRIPE_CUDA_CHECK(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming));
   }
   CudaEvent(const CudaEvent&) = delete;
   ~CudaEvent() override {

@@ -4,6 +4,7 @@
 #include <sched.h>
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -50,39 +51,40 @@ bool has_passed(cudaEvent_t event) {
 }
 
 // Whether it passes before the time is up.
-template <typename Pause>
-bool look_again(cudaEvent_t event, Time time, Pause pause) {
+bool spin(cudaEvent_t event, Time time) {
   const Time end = now() + time;
   while (now() < end) {
-    pause();
+    sched_yield();
     if (has_passed(event)) return true;
   }
   return false;
 }
 
-// Still sooner awake than by the driver.
-void nap() {
-  constexpr Time length = 10'000;
-  sleep_until(now() + length);
+// Looks the more seldom the longer it has waited: late by a sixteenth at most, and what takes long
+// costs little.
+void doze(cudaEvent_t event, Time begin) {
+  constexpr Time shortest = 10'000;
+  constexpr Time longest = 1'000'000;
+  do {
+    const Time at = now();
+    sleep_until(at + std::clamp((at - begin) / 16, shortest, longest));
+  } while (!has_passed(event));
 }
 
 }  // namespace
 
 Waited wait_for_event(cudaEvent_t event, const WaitPlan& plan) {
+  const Time begin = now();
   Waited waited;
-  if (plan.spin != 0) {
-    waited.was_late = true;
+  waited.was_late = true;
+  if (has_passed(event)) return waited;
+  if (plan.sleep_until > begin) {
+    waited.slept = true;
+    waited.overslept = sleep_until(plan.sleep_until);
     if (has_passed(event)) return waited;
-    if (plan.sleep_until > now()) {
-      waited.slept = true;
-      waited.overslept = sleep_until(plan.sleep_until);
-      if (has_passed(event)) return waited;
-    }
-    waited.was_late = false;
-    if (look_again(event, plan.spin, sched_yield) || look_again(event, plan.doze, nap))
-      return waited;
   }
-  STRIPE_CUDA_CHECK(cudaEventSynchronize(event));
+  waited.was_late = false;
+  if (!spin(event, plan.spin)) doze(event, begin);
   return waited;
 }
 

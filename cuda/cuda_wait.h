@@ -7,12 +7,12 @@
 
 namespace stripe {
 
-/// Returns once `event` has passed. The driver's own wait wakes some 30 us late: it is left for
-/// work that takes longer than was planned for.
+/// Returns once `event` has passed. The driver's own wait is not used: it either spins or wakes some
+/// 30 us late, and the events that it can sleep for cost an interrupt each, waited for or not.
 ///
 /// Thread:  a device must be current.
 /// Errors:  throws DeviceError.
-/// Source:  CUDA Runtime API, cudaEventQuery and cudaEventSynchronize.
+/// Source:  CUDA Runtime API, cudaEventQuery.
 Waited wait_for_event(cudaEvent_t event, const WaitPlan& plan);
 
 }  // namespace stripe

@@ -23,14 +23,12 @@ class DeviceMemory {
 };
 
 /// How to wait for something that is expected at about a certain time: sleep until shortly before,
-/// look again and again for a while, then doze, looking now and then, and only after that have the
-/// driver wake the thread.
+/// look again and again for a while, and only then doze, looking now and then.
 ///
 /// Units:   nanoseconds, on the host's clock; zeros where nothing is known.
 struct WaitPlan {
   Time sleep_until = 0;
   Time spin = 0;  ///< how long at most, after waking
-  Time doze = 0;  ///< how long at most, after that
 };
 
 /// What became of a plan.

@@ -261,7 +261,7 @@ void Engine::wait_for_streams(Slot& slot) {
     if (i == 0) waited = one;
     waited.was_late &= one.was_late;
     // The others are done by now, or soon: all waits together spin no longer than one may.
-    plan = {0, std::min<Time>(plan.spin, 1), 0};
+    plan = {};
   }
   forecast_.note(slot.submitted, now(), waited);
 }

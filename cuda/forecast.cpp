@@ -11,12 +11,7 @@ namespace {
 // end, so that the other half is left for a frame that takes longer than expected.
 constexpr double most_spin = 0.3;
 constexpr double most_lead = 0.15;
-constexpr double most_doze = 0.3;
-constexpr double most_doze_ns = 200'000;
 constexpr double most_spin_ns = 50'000;
-
-// Where sleeps end so late, the driver's own wait is as soon awake as one that naps.
-constexpr Time most_nap_oversleep = 20'000;
 
 // How long before the expected end it wakes if sleeps are punctual: for what frames differ by.
 constexpr double usual_lead = 0.05;
@@ -47,9 +42,7 @@ WaitPlan Forecast::plan(Time submitted) const noexcept {
   const double usual = std::min(usual_lead * length, most_usual_lead_ns);
   const double spin = std::min(most_spin * length, most_spin_ns);
   const double lead = std::min({usual + overslept, most_lead * length, spin / 2});
-  const double doze =
-      oversleep_ < most_nap_oversleep ? std::min(most_doze * length, most_doze_ns) : 0;
-  return {expected - static_cast<Time>(lead), static_cast<Time>(spin) + 1, static_cast<Time>(doze)};
+  return {expected - static_cast<Time>(lead), static_cast<Time>(spin)};
 }
 
 void Forecast::note(Time submitted, Time done, const Waited& waited) noexcept {
