@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cuda/copy_job.h"
+#include "cuda/cpu_cache.h"
 #include "cuda/cuda_clock.h"
 #include "cuda/cuda_context.h"
 #include "cuda/cuda_error.h"
@@ -148,6 +149,8 @@ class CudaPageLock final : public PageLock {
                         std::string("cudaHostRegister: ") + cudaGetErrorString(status));
     }
     STRIPE_CUDA_CHECK(status);
+    // The threads that staged it before have left a piece each in the cache of their CPU.
+    evict_from_cpu_caches(data, size_bytes);
   }
   CudaPageLock(const CudaPageLock&) = delete;
   ~CudaPageLock() override { unlock(); }
