@@ -14,7 +14,8 @@ namespace stripe {
 
 namespace {
 
-// The best of some measurements differs by less from that of others.
+// The best of some measurements differs by less from that of others: who is no further from the
+// fastest counts as fast as it.
 constexpr double noise = 0.03;
 
 // Of these it only measures how long they take (forecast.cpp).
@@ -208,18 +209,17 @@ bool measure_again(std::vector<Candidate>& tried, double within, const MeasureCa
   return true;
 }
 
-bool are_alike(const Candidate& a, const Candidate& b) {
-  return a.transfer == b.transfer && a.stripe_count == b.stripe_count;
+// What a frame costs the CPU: a kernel a stripe, and two copies.
+int calls_of(const Candidate& candidate) {
+  return candidate.stripe_count * (candidate.transfer == Transfer::mapped ? 1 : 3);
 }
 
-const Candidate* fastest(const std::vector<Candidate>& tried, const Candidate& guess) {
+const Candidate* best_of(const std::vector<Candidate>& tried) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (const Candidate& one : tried) shortest = std::min(shortest, one.us);
   const Candidate* best = nullptr;
-  double to_beat = std::numeric_limits<double>::infinity();
-  for (const Candidate& one : tried) {
-    if (one.us >= to_beat) continue;
-    best = &one;
-    to_beat = are_alike(one, guess) ? one.us / (1 + noise) : one.us;
-  }
+  for (const Candidate& one : tried)
+    if (one.us <= shortest * (1 + noise) && (!best || calls_of(one) < calls_of(*best))) best = &one;
   return best;
 }
 
@@ -238,8 +238,7 @@ Calibration try_candidates(const Choice& guess, const std::vector<Candidate>& ca
   }
   for (int round = 1; round < most_rounds && has_time; ++round)
     has_time = measure_again(out.tried, round == 1 ? hopeless : close, measure);
-  if (candidates.empty()) return out;
-  if (const Candidate* best = fastest(out.tried, candidates.front())) {
+  if (const Candidate* best = best_of(out.tried)) {
     out.choice.transfer = best->transfer;
     out.choice.stripe_count = best->stripe_count;
   }
