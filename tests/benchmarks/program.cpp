@@ -143,9 +143,12 @@ void run(const Program& program, const Options& options, const std::string& comm
   report.frames = options.effort.frames ? options.effort.frames : usual.frames;
   print_heading(report, opened.fallback_reason);
   Context context{opened.device, options.sizes, report};
-  for (const Part& part : options.parts) part.measure(context);
+  for (const Part& part : options.parts) {
+    part.measure(context);
+    // Each part: who is stopped in the middle keeps what was measured.
+    if (!options.json_path.empty()) write_json(report, options.json_path);
+  }
   print_verdicts(report);
-  if (!options.json_path.empty()) write_json(report, options.json_path);
   const std::chrono::duration<double> time = std::chrono::steady_clock::now() - begin;
   std::printf("\ntook %.0f s\n", time.count());
 }
