@@ -7,15 +7,15 @@
 #include <stdexcept>
 #include <type_traits>
 
-#include "cuda/affine.h"
 #include "cuda/cuda_error.h"
 #include "cuda/cuda_load.h"
+#include "cuda/cuda_row_units.cuh"
 
 namespace stripe {
 
 namespace {
 
-constexpr unsigned int threads_a_block = 256;
+using namespace row_units;
 
 // A grid's blocks are counted in 31 bits.
 constexpr unsigned int most_blocks_across = 32768;
@@ -29,161 +29,12 @@ unsigned int blocks(unsigned long long count, unsigned int per_block, unsigned i
       std::clamp<unsigned long long>((count + per_block - 1) / per_block, 1, most));
 }
 
-// What happens to the `period` bytes of a pixel. One type a kind of map, so that a kernel carries
-// no more than it needs.
-struct Copy {
-  static constexpr ByteMap::Kind kind = ByteMap::Kind::copy;
-  static constexpr int period = 1;
-
-  Copy() = default;
-  explicit Copy(const ByteMap&) {}
-  __device__ unsigned int operator()(const unsigned int* pixel, int i) const { return pixel[i]; }
-};
-
-template <int bytes>
-struct Diagonal {
-  static constexpr ByteMap::Kind kind = ByteMap::Kind::diagonal;
-  static constexpr int period = bytes;
-
-  Diagonal() = default;
-  explicit Diagonal(const ByteMap& map) {
-    for (int i = 0; i < period; ++i) {
-      coefficient[i] = map.coefficient[i][i];
-      offset[i] = map.offset[i];
-    }
-  }
-  __device__ unsigned int operator()(const unsigned int* pixel, int i) const {
-    return affine_code(coefficient[i] * static_cast<int>(pixel[i]) + offset[i]);
-  }
-  int coefficient[period];
-  int offset[period];
-};
-
-template <int bytes>
-struct Matrix {
-  static constexpr ByteMap::Kind kind = ByteMap::Kind::matrix;
-  static constexpr int period = bytes;
-
-  Matrix() = default;
-  explicit Matrix(const ByteMap& map) {
-    for (int i = 0; i < period; ++i) {
-      for (int k = 0; k < period; ++k) coefficient[i][k] = map.coefficient[i][k];
-      offset[i] = map.offset[i];
-    }
-  }
-  __device__ unsigned int operator()(const unsigned int* pixel, int i) const {
-    int sum = offset[i];
-#pragma unroll
-    for (int k = 0; k < period; ++k) sum += coefficient[i][k] * static_cast<int>(pixel[k]);
-    return affine_code(sum);
-  }
-  int coefficient[period][period];
-  int offset[period];
-};
-
-// What a thread reads at once: as few words as hold whole pixels.
-template <int period, typename Word>
-struct Unit {
-  static constexpr int words = period == 3 ? 3 : 1;
-  static constexpr int bytes = words * static_cast<int>(sizeof(Word));
-  static constexpr int pixels = bytes / period;
-  union {
-    Word word[words];
-    unsigned int quad[bytes / 4];
-  };
-
-  __device__ unsigned int byte(int i) const { return quad[i / 4] >> (8 * (i % 4)) & 0xff; }
-};
-
-template <int period, typename Map, typename Word>
-__device__ Unit<period, Word> map_unit(const Map& map, const Unit<period, Word>& in) {
-  using U = Unit<period, Word>;
-  U out;
-#pragma unroll
-  for (int q = 0; q < U::bytes / 4; ++q) out.quad[q] = 0;
-#pragma unroll
-  for (int p = 0; p < U::pixels; ++p) {
-    unsigned int pixel[period];
-#pragma unroll
-    for (int i = 0; i < period; ++i) pixel[i] = in.byte(p * period + i);
-#pragma unroll
-    for (int i = 0; i < period; ++i) {
-      const int at = p * period + i;
-      out.quad[at / 4] |= map(pixel, i) << (8 * (at % 4));
-    }
-  }
-  return out;
-}
-
-// Units `first`, `first + step`, ... of a row, one word each.
-template <int period, typename Map, typename Word>
-__device__ void map_units(const Map& map, const Word* from, Word* to, unsigned long long units,
-                          unsigned long long first, unsigned long long step) {
-  using U = Unit<period, Word>;
-  for (unsigned long long i = first; i < units; i += step) {
-    U unit;
-    unit.word[0] = from[i];
-    to[i] = map_unit<period, Map, Word>(map, unit).word[0];
-  }
-}
-
-// The same for units of three words. A warp reads and writes words side by side and trades them in
-// shared memory: over the link, accesses with gaps take four times as long.
-template <int period, typename Map, typename Word>
-__device__ void map_wide_units(const Map& map, const Word* from, Word* to, unsigned long long units,
-                               unsigned long long first, unsigned long long step) {
-  using U = Unit<period, Word>;
-  __shared__ U tiles[threads_a_block];
-  const unsigned int lane = threadIdx.x % 32;
-  U* const tile = &tiles[threadIdx.x - lane];
-  Word* const words = tile->word;
-  for (unsigned long long base = first - lane; base < units; base += step) {
-    const auto here = static_cast<unsigned int>(min(units - base, 32ull));
-    for (unsigned int w = lane; w < here * U::words; w += 32) words[w] = from[base * U::words + w];
-    __syncwarp();
-    if (lane < here) tile[lane] = map_unit<period, Map, Word>(map, tile[lane]);
-    __syncwarp();
-    for (unsigned int w = lane; w < here * U::words; w += 32) to[base * U::words + w] = words[w];
-    __syncwarp();
-  }
-}
-
-template <int period, typename Map>
-__device__ void map_pixel(const Map& map, const unsigned char* from, unsigned char* to) {
-  unsigned int pixel[period];
-#pragma unroll
-  for (int i = 0; i < period; ++i) pixel[i] = from[i];
-#pragma unroll
-  for (int i = 0; i < period; ++i) to[i] = static_cast<unsigned char>(map(pixel, i));
-}
-
-// How a row falls into units: pixels before the first aligned word, units, pixels behind them.
-// Without units where input and output are not aligned alike, or never on a whole pixel.
-struct RowSplit {
-  unsigned long long head;
-  unsigned long long units;
-};
-
-template <int period, typename Word>
-__device__ RowSplit split_row(const unsigned char* from, const unsigned char* to,
-                              unsigned long long pixels) {
-  const auto address = reinterpret_cast<std::uintptr_t>(from);
-  const std::uintptr_t mask = sizeof(Word) - 1;
-  if (((address ^ reinterpret_cast<std::uintptr_t>(to)) & mask) != 0) return {0, 0};
-  // For 3 it is the h with address + 3 * h = 0 modulo the word, since 3 * 5 = -1 modulo 4 and 16.
-  if (period != 3 && (0 - address) % period != 0) return {0, 0};
-  const unsigned long long head =
-      period == 3 ? (address * 5) & mask : ((0 - address) & mask) / period;
-  if (head >= pixels) return {0, 0};
-  return {head, (pixels - head) / Unit<period, Word>::pixels};
-}
-
 // The blocks of a plane, in rows, behind those of the planes before it.
 struct PlaneGrid {
   unsigned int first;
   unsigned int across;
   unsigned int down;
-  unsigned int log2_threads_across;  // of a block; whole warps
+  unsigned int log2_threads_across;  // of a block; at least 5: whole warps
 };
 
 // The units and rows of a plane that a thread has: each `step`th.
@@ -196,7 +47,7 @@ struct Share {
 
 __device__ Share share_of(const PlaneGrid& grid) {
   const unsigned int block = blockIdx.x - grid.first;
-  // A thread has so little to do that a division would be felt; planes mostly are one long row.
+  // A thread has so little to do that a division would be felt; most planes are one long row.
   const unsigned int down = grid.down == 1 ? 0 : block / grid.across;
   const unsigned int across = block - down * grid.across;
   const unsigned int threads_across = 1u << grid.log2_threads_across;
@@ -210,7 +61,7 @@ __device__ Share share_of(const PlaneGrid& grid) {
 }
 
 template <typename Word, typename Map>
-__device__ void map_rows(const Map& map, const RowsJob& job, const Share& share) {
+__device__ void map_rows(const Map& map, const RowsJob& job, const Share& share, bool by_tiles) {
   constexpr int period = Map::period;
   using U = Unit<period, Word>;
   for (unsigned long long y = share.row; y < job.rows; y += share.row_step) {
@@ -219,10 +70,15 @@ __device__ void map_rows(const Map& map, const RowsJob& job, const Share& share)
     const RowSplit split = split_row<period, Word>(from, to, job.pixels);
     const auto* words = reinterpret_cast<const Word*>(from + split.head * period);
     auto* to_words = reinterpret_cast<Word*>(to + split.head * period);
-    if constexpr (U::words == 1)
-      map_units<period>(map, words, to_words, split.units, share.unit, share.unit_step);
-    else
+    if constexpr (U::words == 1) {
+      if (by_tiles)
+        map_tiles<period>(map, words, to_words, split.units, share.unit / threads_a_block,
+                          share.unit_step / threads_a_block);
+      else
+        map_units<period>(map, words, to_words, split.units, share.unit, share.unit_step);
+    } else {
       map_wide_units<period>(map, words, to_words, split.units, share.unit, share.unit_step);
+    }
     const unsigned long long rest = job.pixels - split.units * U::pixels;
     for (unsigned long long i = share.unit; i < rest; i += share.unit_step) {
       const unsigned long long at = (i < split.head ? i : i + split.units * U::pixels) * period;
@@ -244,7 +100,13 @@ struct PlanesJob {
   RowsJob rows[max_planes];
   PlaneGrid grids[max_planes];
   int count;
+  bool over_link;
 };
+
+// A tile takes all threads of a block, side by side.
+__device__ bool goes_by_tiles(const PlaneGrid& grid, bool over_link) {
+  return over_link && 1u << grid.log2_threads_across == threads_a_block;
+}
 
 template <typename First, typename Rest, typename Word>
 __global__ void map_planes(const __grid_constant__ PlanesJob<First, Rest> job) {
@@ -252,9 +114,11 @@ __global__ void map_planes(const __grid_constant__ PlanesJob<First, Rest> job) {
   if constexpr (!std::is_same_v<Rest, Nothing>) {
     while (plane + 1 < job.count && blockIdx.x >= job.grids[plane + 1].first) ++plane;
     if (plane > 0)
-      return map_rows<Word>(job.rest[plane - 1], job.rows[plane], share_of(job.grids[plane]));
+      return map_rows<Word>(job.rest[plane - 1], job.rows[plane], share_of(job.grids[plane]),
+                            goes_by_tiles(job.grids[plane], job.over_link));
   }
-  map_rows<Word>(job.first, job.rows[plane], share_of(job.grids[plane]));
+  map_rows<Word>(job.first, job.rows[plane], share_of(job.grids[plane]),
+                 goes_by_tiles(job.grids[plane], job.over_link));
 }
 
 // Whether in each row input and output are equally far from such an alignment.
@@ -335,6 +199,7 @@ struct Maps {
       job.rows[p] = planes.jobs[p].rows;
     }
     job.count = planes.count;
+    job.over_link = over_link;
     const unsigned int grid = set_grids(job.grids, planes, sizeof(Word), over_link);
     map_planes<First, Rest, Word><<<grid, threads_a_block, 0, stream>>>(job);
     check_cuda(cudaPeekAtLastError(), "launch of map_planes");
