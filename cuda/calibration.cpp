@@ -9,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <tuple>
 
 namespace stripe {
 
@@ -209,17 +210,20 @@ bool measure_again(std::vector<Candidate>& tried, double within, const MeasureCa
   return true;
 }
 
-// What a frame costs the CPU: a kernel a stripe, and two copies.
+// What a frame costs the CPU, about: a stripe's kernel, and its two copies where there are any.
 int calls_of(const Candidate& candidate) {
   return candidate.stripe_count * (candidate.transfer == Transfer::mapped ? 1 : 3);
 }
 
-const Candidate* best_of(const std::vector<Candidate>& tried) {
+const Candidate* cheapest_of_fastest(const std::vector<Candidate>& tried) {
   double shortest = std::numeric_limits<double>::infinity();
   for (const Candidate& one : tried) shortest = std::min(shortest, one.us);
   const Candidate* best = nullptr;
+  const auto costs_less = [](const Candidate& a, const Candidate& b) {
+    return std::pair(calls_of(a), a.us) < std::pair(calls_of(b), b.us);
+  };
   for (const Candidate& one : tried)
-    if (one.us <= shortest * (1 + noise) && (!best || calls_of(one) < calls_of(*best))) best = &one;
+    if (one.us <= shortest * (1 + noise) && (!best || costs_less(one, *best))) best = &one;
   return best;
 }
 
@@ -238,7 +242,7 @@ Calibration try_candidates(const Choice& guess, const std::vector<Candidate>& ca
   }
   for (int round = 1; round < most_rounds && has_time; ++round)
     has_time = measure_again(out.tried, round == 1 ? hopeless : close, measure);
-  if (const Candidate* best = best_of(out.tried)) {
+  if (const Candidate* best = cheapest_of_fastest(out.tried)) {
     out.choice.transfer = best->transfer;
     out.choice.stripe_count = best->stripe_count;
   }

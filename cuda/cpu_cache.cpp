@@ -33,7 +33,7 @@ __attribute__((target("clflushopt"))) void flush(const std::byte* data,
 // CLFLUSH would do, but one line after another: fifty times slower.
 void evict_from_cpu_caches(const std::byte* data, std::size_t size_bytes) noexcept {
   static const bool possible = has_clflushopt();
-  if (possible) flush(data, size_bytes);
+  if (possible && size_bytes != 0) flush(data, size_bytes);
 }
 
 }  // namespace stripe

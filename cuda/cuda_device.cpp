@@ -68,9 +68,10 @@ cudaMemcpyKind kind_of(CopyDirection direction) {
       return cudaMemcpyHostToDevice;
     case CopyDirection::download:
       return cudaMemcpyDeviceToHost;
-    default:
-      return cudaMemcpyDeviceToDevice;
+    case CopyDirection::on_device:
+      break;
   }
+  return cudaMemcpyDeviceToDevice;
 }
 
 class CudaQueue final : public Queue {
@@ -149,7 +150,7 @@ class CudaPageLock final : public PageLock {
                         std::string("cudaHostRegister: ") + cudaGetErrorString(status));
     }
     STRIPE_CUDA_CHECK(status);
-    // The threads that staged it before have left a piece each in the cache of their CPU.
+    // Who wrote or staged it before has left it in the caches of CPUs that may sleep from now on.
     evict_from_cpu_caches(data, size_bytes);
   }
   CudaPageLock(const CudaPageLock&) = delete;

@@ -4,11 +4,11 @@
 #include <sched.h>
 #include <sys/prctl.h>
 
-#include <algorithm>
 #include <chrono>
 #include <thread>
 
 #include "cuda/cuda_error.h"
+#include "cuda/forecast.h"
 #include "cuda/host_clock.h"
 
 namespace stripe {
@@ -60,31 +60,30 @@ bool spin(cudaEvent_t event, Time time) {
   return false;
 }
 
-// Looks the more seldom the longer it has waited: late by a sixteenth at most, and what takes long
-// costs little.
-void doze(cudaEvent_t event, Time begin) {
-  constexpr Time shortest = 10'000;
-  constexpr Time longest = 1'000'000;
+void doze(cudaEvent_t event) {
+  const Time begin = now();
+  Time overslept = 0;
   do {
     const Time at = now();
-    sleep_until(at + std::clamp((at - begin) / 16, shortest, longest));
+    overslept = sleep_until(at + nap_length(at - begin, overslept));
   } while (!has_passed(event));
 }
 
 }  // namespace
 
 Waited wait_for_event(cudaEvent_t event, const WaitPlan& plan) {
-  const Time begin = now();
   Waited waited;
   waited.was_late = true;
   if (has_passed(event)) return waited;
-  if (plan.sleep_until > begin) {
+  if (plan.sleep_until > now()) {
     waited.slept = true;
     waited.overslept = sleep_until(plan.sleep_until);
     if (has_passed(event)) return waited;
   }
   waited.was_late = false;
-  if (!spin(event, plan.spin)) doze(event, begin);
+  if (spin(event, plan.spin)) return waited;
+  waited.dozed = true;
+  doze(event);
   return waited;
 }
 

@@ -36,6 +36,7 @@ struct Waited {
   bool was_late = false;  ///< it had passed before anybody looked
   bool slept = false;
   Time overslept = 0;  ///< how long after the planned time the thread woke
+  bool dozed = false;  ///< it had not passed when the planned spinning was over
 };
 
 /// A point in a queue's work that the CPU can wait for.

@@ -17,6 +17,11 @@ constexpr double most_spin_ns = 50'000;
 constexpr double usual_lead = 0.05;
 constexpr double most_usual_lead_ns = 10'000;
 
+// Where spinning was in vain so much more often than not, the time for it after the expected end is
+// halved, and down to an eighth if it goes on.
+constexpr int patience = 3;
+constexpr int most_vain = patience + 3;
+
 // So many are only measured.
 constexpr int first_frames = 3;
 
@@ -32,6 +37,12 @@ constexpr Time shortest = 1'000;
 
 }  // namespace
 
+Time nap_length(Time dozed, Time overslept) noexcept {
+  constexpr Time shortest_nap = 10'000;
+  constexpr Time longest_nap = 1'000'000;
+  return std::max(std::clamp(dozed / 8, shortest_nap, longest_nap), 2 * overslept);
+}
+
 Time Forecast::begin_of(Time submitted) const noexcept { return std::max(submitted, last_done_); }
 
 WaitPlan Forecast::plan(Time submitted) const noexcept {
@@ -42,7 +53,8 @@ WaitPlan Forecast::plan(Time submitted) const noexcept {
   const double usual = std::min(usual_lead * length, most_usual_lead_ns);
   const double spin = std::min(most_spin * length, most_spin_ns);
   const double lead = std::min({usual + overslept, most_lead * length, spin / 2});
-  return {expected - static_cast<Time>(lead), static_cast<Time>(spin)};
+  const double after = (spin - lead) / (1 << std::max(vain_ - patience, 0));
+  return {expected - static_cast<Time>(lead), static_cast<Time>(lead + after)};
 }
 
 void Forecast::note(Time submitted, Time done, const Waited& waited) noexcept {
@@ -50,6 +62,10 @@ void Forecast::note(Time submitted, Time done, const Waited& waited) noexcept {
   if (submitted > last_done_) seen_ = 0;
   ++frames_since_seen_;
   if (waited.slept) note_oversleep(waited.overslept);
+  if (waited.dozed)
+    vain_ = std::min(vain_ + 1, most_vain);
+  else if (!waited.was_late)
+    vain_ = std::max(vain_ - 1, 0);
   if (learnt_ < first_frames)
     note_first(std::max<Time>(done - begin, 1), done);
   else if (waited.was_late)

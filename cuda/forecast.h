@@ -6,6 +6,13 @@
 
 namespace stripe {
 
+/// How long to nap between two looks at what is overdue, after dozing for `dozed`: ever longer, so that
+/// it is noticed late by an eighth of that at most, and what takes long costs little; and no shorter
+/// than sleeps are worth where the last one ended so late.
+///
+/// Units:   nanoseconds.
+Time nap_length(Time dozed, Time overslept) noexcept;
+
 /// Tells when the next frame will be done from how long the ones before took, so that a wait can
 /// sleep for most of the time.
 ///
@@ -19,7 +26,8 @@ namespace stripe {
 class Forecast {
  public:
   /// How to wait for the next frame. It spins for at most 0.3 of the time that frames take; nothing
-  /// is planned before the first few were done.
+  /// is planned before the first few were done. Where frames end when nobody expects it, as where
+  /// others share the link, it spins less.
   WaitPlan plan(Time submitted) const noexcept;
 
   /// The frame that the last plan was for is done.
@@ -39,6 +47,7 @@ class Forecast {
   Time seen_ = 0;            // when a frame was last seen to end; 0: not since the link was idle
   Time frames_since_seen_ = 0;
   Time oversleep_ = 0;
+  int vain_ = 0;  // how much more often spinning was in vain than not
 };
 
 }  // namespace stripe

@@ -53,11 +53,12 @@ class DeviceFrames {
     queue_->copy({to, pitch, from, pitch, layout_.size_bytes, 1, direction});
   }
 
-  // Uploads and downloads are not measured. The output that another effect left behind is found out.
+  // Uploads and downloads are not measured. Who writes nothing is found out.
   Sample run(Pictures& pictures, int launches, const std::string& config,
              const std::function<void()>& launch) {
     pictures.wipe_outputs(1);
     copy(input_->data(), pictures.input(0).planes[0].data, stripe::CopyDirection::upload);
+    copy(output_->data(), pictures.output(0).planes[0].data, stripe::CopyDirection::upload);
     const Sample sample = measure(launch, launches);
     copy(pictures.output(0).planes[0].data, output_->data(), stripe::CopyDirection::download);
     queue_->synchronize();

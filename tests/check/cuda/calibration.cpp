@@ -152,6 +152,16 @@ GST_START_TEST(of_equals_the_cheapest_is_chosen) {
         [](const Candidate& one) { return one.transfer == Transfer::copy ? 99.0 : 101.0; });
     fail_unless(it.choice.transfer == (copied_stripes == 1 ? Transfer::copy : Transfer::mapped));
   }
+  // Three calls each: the faster one, whatever the order.
+  for (const double mapped_us : {99.0, 101.0})
+    for (const bool mapped_first : {false, true}) {
+      std::vector<Candidate> both = {{Transfer::copy, 1}, {Transfer::mapped, 3}};
+      if (mapped_first) std::swap(both[0], both[1]);
+      const Calibration it = stripe::try_candidates(
+          {3, 99, Transfer::copy}, both,
+          [&](const Candidate& one) { return one.transfer == Transfer::copy ? 100.0 : mapped_us; });
+      fail_unless(it.choice.transfer == (mapped_us < 100 ? Transfer::mapped : Transfer::copy));
+    }
 }
 GST_END_TEST;
 

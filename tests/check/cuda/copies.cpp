@@ -95,7 +95,32 @@ void expect_download(stripe::Device& device, stripe::Queue& queue, test::Random&
               r.host_pitch, r.device_pitch);
 }
 
+void expect_copy_on_device(stripe::Device& device, stripe::Queue& queue, test::Random& random,
+                           const Rectangle& r) {
+  const Bytes source = test::random_bytes(random, r.host_size());
+  const Bytes before = test::random_bytes(random, r.device_size());
+  const auto from = test::on_device(device, queue, source);
+  const auto to = test::on_device(device, queue, before);
+  queue.copy({to->data() + r.device_offset, static_cast<std::ptrdiff_t>(r.device_pitch),
+              from->data() + r.host_offset, static_cast<std::ptrdiff_t>(r.host_pitch), r.row_bytes,
+              r.rows, CopyDirection::on_device});
+  fail_unless(
+      test::download(queue, *to, before.size()) ==
+          pasted(before, r.device_offset, r.device_pitch, &source[r.host_offset], r.host_pitch, r),
+      "%zu bytes x %zu, pitches %zu and %zu", r.row_bytes, r.rows, r.host_pitch, r.device_pitch);
+}
+
 }  // namespace
+
+GST_START_TEST(copies_on_the_device_touch_the_rectangle_alone) {
+  const auto device = test::open_test_device();
+  const auto queue = device->create_queue();
+  test::Random random;
+  for_every_rectangle([&](const Rectangle& rectangle) {
+    expect_copy_on_device(*device, *queue, random, rectangle);
+  });
+}
+GST_END_TEST;
 
 GST_START_TEST(uploads_touch_the_rectangle_alone) {
   const auto device = test::open_test_device();
@@ -143,6 +168,7 @@ static Suite* copies_suite() {
   TCase* cases = tcase_create(test::backend_name());
   suite_add_tcase(suite, cases);
   tcase_set_timeout(cases, 60);
+  tcase_add_test(cases, copies_on_the_device_touch_the_rectangle_alone);
   tcase_add_loop_test(cases, uploads_touch_the_rectangle_alone, 0, 2);
   tcase_add_loop_test(cases, downloads_touch_the_rectangle_alone, 0, 2);
   tcase_add_test(cases, pitch_of_a_single_row_does_not_count);

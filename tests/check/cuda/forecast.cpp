@@ -27,7 +27,6 @@ constexpr Time look = us;  // how soon a frame that is looked for is seen
 struct Outcome {
   Time seen;
   Waited waited;
-  bool dozed = false;
 };
 
 Outcome wait_by(const WaitPlan& plan, Time begin, Time end, Time oversleep) {
@@ -40,9 +39,12 @@ Outcome wait_by(const WaitPlan& plan, Time begin, Time end, Time oversleep) {
     if (end <= awake) return {awake, waited};
   }
   if (end - awake <= plan.spin) return {end + look, waited};
-  Time at = awake + plan.spin;
-  while (at < end) at += std::clamp((at - begin) / 16, 10 * us, 1'000 * us) + oversleep;
-  return {at, waited, true};
+  const Time dozing = awake + plan.spin;
+  Time at = dozing;
+  do at += stripe::nap_length(at - dozing, oversleep) + oversleep;
+  while (at < end);
+  waited.dozed = true;
+  return {at, waited};
 }
 
 /// Frames that take `length` each, each submitted when the one before was noticed, by a forecast; the
@@ -114,6 +116,31 @@ GST_START_TEST(steady_frames_are_met_in_time) {
 }
 GST_END_TEST;
 
+// A frame that takes a little longer than expected is noticed soon, however long frames are.
+GST_START_TEST(frames_that_differ_are_met_soon) {
+  Random random(65);
+  for (const Time length : {800 * us, 1'500 * us, 3'000 * us, 12'000 * us})
+    for (const int percent : {1, 2}) {
+      const int most = static_cast<int>(length / us) * percent / 100;
+      const Judgement it = run(
+          100, 1'000, [&](int) { return length + random.between(-most, most) * us; },
+          [&](int) { return random.between(2, 7) * us; });
+      fail_unless(it.sum_late / 1'000 <= length / 150, "%lld us late for %lld, %d %%",
+                  static_cast<long long>(it.sum_late / 1'000 / us),
+                  static_cast<long long>(length / us), percent);
+    }
+}
+GST_END_TEST;
+
+GST_START_TEST(naps_grow_with_what_they_wait_for) {
+  fail_unless_equals_int64(stripe::nap_length(0, 0), 10 * us);
+  fail_unless_equals_int64(stripe::nap_length(400 * us, 3 * us), 50 * us);
+  fail_unless_equals_int64(stripe::nap_length(400 * us, 40 * us), 80 * us);
+  fail_unless_equals_int64(stripe::nap_length(60'000'000 * us, 0), 1'000 * us);
+  fail_unless_equals_int64(stripe::nap_length(0, -5 * us), 10 * us);
+}
+GST_END_TEST;
+
 // Sleeps that end late by more than a frame's usual lead are learnt, not waited for in vain.
 GST_START_TEST(late_sleepers_wake_earlier) {
   const Judgement it = run(
@@ -155,6 +182,35 @@ GST_START_TEST(it_never_spins_for_long) {
     forecast.note(submitted, outcome.seen, outcome.waited);
     at = outcome.seen;
   }
+}
+GST_END_TEST;
+
+// Where it can't know, as where others share the link, it soon looks but shortly; and again for as
+// long as it may once frames are steady.
+GST_START_TEST(it_spins_less_where_that_is_in_vain) {
+  Random random(64);
+  Forecast forecast;
+  Time at = 1'000 * us;
+  const auto mean_spin = [&](int frames, int shortest, int longest) {
+    Time sum = 0;
+    for (int i = 0; i < frames; ++i) {
+      const Time submitted = at;
+      const WaitPlan plan = forecast.plan(submitted);
+      sum += plan.spin;
+      const Outcome outcome =
+          wait_by(plan, submitted, submitted + random.between(shortest, longest) * us, 5 * us);
+      forecast.note(submitted, outcome.seen, outcome.waited);
+      at = outcome.seen;
+    }
+    return sum / frames;
+  };
+  mean_spin(100, 600, 600);
+  const Time steady = mean_spin(100, 600, 600);
+  const Time unknown = mean_spin(1'000, 300, 1'500);
+  mean_spin(100, 600, 600);
+  fail_unless(unknown <= 2 * steady / 3, "%lld ns, steady %lld", static_cast<long long>(unknown),
+              static_cast<long long>(steady));
+  fail_unless_equals_int64(mean_spin(100, 600, 600), steady);
 }
 GST_END_TEST;
 
@@ -209,7 +265,7 @@ Usage fly(Time length, int warm_up, int counted, Oversleep oversleep) {
     forecast.note(frame.submitted, outcome.seen, outcome.waited);
     at = outcome.seen + rest;
     if (i < warm_up) continue;
-    if (outcome.dozed) usage.dozed += 1.0 / counted;
+    if (outcome.waited.dozed) usage.dozed += 1.0 / counted;
   }
   usage.busy = static_cast<double>(length * counted) / static_cast<double>(at - begin);
   return usage;
@@ -261,6 +317,9 @@ Suite* forecast_suite() {
   tcase_add_test(cases, late_sleepers_wake_earlier);
   tcase_add_test(cases, it_follows_what_changes);
   tcase_add_test(cases, it_never_spins_for_long);
+  tcase_add_test(cases, frames_that_differ_are_met_soon);
+  tcase_add_test(cases, naps_grow_with_what_they_wait_for);
+  tcase_add_test(cases, it_spins_less_where_that_is_in_vain);
   tcase_add_test(cases, frames_in_flight_follow_each_other);
   tcase_add_test(cases, frames_in_flight_keep_the_link_busy);
   tcase_add_test(cases, waits_without_sleep_teach_nothing);
