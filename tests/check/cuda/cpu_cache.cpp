@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "support/device_bytes.h"
 #include "support/library_main.h"
 #include "support/random.h"
 
@@ -48,19 +49,13 @@ class FencedPages {
   std::byte* begin_;
 };
 
-std::vector<std::byte> random_bytes(Random& random, std::size_t count) {
-  std::vector<std::byte> bytes(count);
-  for (std::byte& byte : bytes) byte = static_cast<std::byte>(random.between(0, 255));
-  return bytes;
-}
-
 }  // namespace
 
 // From any byte to any other, and to both ends, of pages that can be written and that can't.
 GST_START_TEST(bytes_stay_as_they_are) {
   Random random(81);
   FencedPages pages(3);
-  const std::vector<std::byte> bytes = random_bytes(random, pages.size_bytes());
+  const test::Bytes bytes = test::random_bytes(random, pages.size_bytes());
   std::memcpy(pages.data(), bytes.data(), bytes.size());
   const int last = static_cast<int>(pages.size_bytes());
   for (const int protection : {PROT_READ | PROT_WRITE, PROT_READ}) {
