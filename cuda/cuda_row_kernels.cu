@@ -60,25 +60,35 @@ __device__ Share share_of(const PlaneGrid& grid) {
           static_cast<unsigned long long>(grid.down) * threads_down};
 }
 
-template <typename Word, typename Map>
-__device__ void map_rows(const Map& map, const RowsJob& job, const Share& share, bool by_tiles) {
+// A tile takes all threads of a block, side by side.
+__device__ bool has_tiles(const PlaneGrid& grid) {
+  return 1u << grid.log2_threads_across == threads_a_block;
+}
+
+template <int period, bool over_link, typename Map, typename Word>
+__device__ void map_words(const Map& map, const Word* from, Word* to, unsigned long long units,
+                          const Share& share, bool has_tiles) {
+  if constexpr (Unit<period, Word>::words > 1)
+    map_wide_units<period>(map, from, to, units, share.unit, share.unit_step);
+  else if (over_link && has_tiles)
+    map_tiles<period>(map, from, to, units, share.unit / threads_a_block,
+                      share.unit_step / threads_a_block);
+  else
+    map_units<period>(map, from, to, units, share.unit, share.unit_step);
+}
+
+template <typename Word, bool over_link, typename Map>
+__device__ void map_rows(const Map& map, const RowsJob& job, const PlaneGrid& grid) {
   constexpr int period = Map::period;
   using U = Unit<period, Word>;
+  const Share share = share_of(grid);
   for (unsigned long long y = share.row; y < job.rows; y += share.row_step) {
     const unsigned char* from = job.from + static_cast<long long>(y) * job.from_pitch_bytes;
     unsigned char* to = job.to + static_cast<long long>(y) * job.to_pitch_bytes;
     const RowSplit split = split_row<period, Word>(from, to, job.pixels);
     const auto* words = reinterpret_cast<const Word*>(from + split.head * period);
     auto* to_words = reinterpret_cast<Word*>(to + split.head * period);
-    if constexpr (U::words == 1) {
-      if (by_tiles)
-        map_tiles<period>(map, words, to_words, split.units, share.unit / threads_a_block,
-                          share.unit_step / threads_a_block);
-      else
-        map_units<period>(map, words, to_words, split.units, share.unit, share.unit_step);
-    } else {
-      map_wide_units<period>(map, words, to_words, split.units, share.unit, share.unit_step);
-    }
+    map_words<period, over_link>(map, words, to_words, split.units, share, has_tiles(grid));
     const unsigned long long rest = job.pixels - split.units * U::pixels;
     for (unsigned long long i = share.unit; i < rest; i += share.unit_step) {
       const unsigned long long at = (i < split.head ? i : i + split.units * U::pixels) * period;
@@ -100,25 +110,18 @@ struct PlanesJob {
   RowsJob rows[max_planes];
   PlaneGrid grids[max_planes];
   int count;
-  bool over_link;
 };
 
-// A tile takes all threads of a block, side by side.
-__device__ bool goes_by_tiles(const PlaneGrid& grid, bool over_link) {
-  return over_link && 1u << grid.log2_threads_across == threads_a_block;
-}
-
-template <typename First, typename Rest, typename Word>
+// Over a link by tiles: what these need of a multiprocessor would cost kernels that don't need it.
+template <typename First, typename Rest, typename Word, bool over_link>
 __global__ void map_planes(const __grid_constant__ PlanesJob<First, Rest> job) {
   int plane = 0;
   if constexpr (!std::is_same_v<Rest, Nothing>) {
     while (plane + 1 < job.count && blockIdx.x >= job.grids[plane + 1].first) ++plane;
     if (plane > 0)
-      return map_rows<Word>(job.rest[plane - 1], job.rows[plane], share_of(job.grids[plane]),
-                            goes_by_tiles(job.grids[plane], job.over_link));
+      return map_rows<Word, over_link>(job.rest[plane - 1], job.rows[plane], job.grids[plane]);
   }
-  map_rows<Word>(job.first, job.rows[plane], share_of(job.grids[plane]),
-                 goes_by_tiles(job.grids[plane], job.over_link));
+  map_rows<Word, over_link>(job.first, job.rows[plane], job.grids[plane]);
 }
 
 // Whether in each row input and output are equally far from such an alignment.
@@ -199,15 +202,17 @@ struct Maps {
       job.rows[p] = planes.jobs[p].rows;
     }
     job.count = planes.count;
-    job.over_link = over_link;
     const unsigned int grid = set_grids(job.grids, planes, sizeof(Word), over_link);
-    map_planes<First, Rest, Word><<<grid, threads_a_block, 0, stream>>>(job);
+    const auto kernel =
+        over_link ? map_planes<First, Rest, Word, true> : map_planes<First, Rest, Word, false>;
+    kernel<<<grid, threads_a_block, 0, stream>>>(job);
     check_cuda(cudaPeekAtLastError(), "launch of map_planes");
   }
 
   template <typename Word>
   static void load() {
-    load_cuda_kernel(map_planes<First, Rest, Word>);
+    load_cuda_kernel(map_planes<First, Rest, Word, false>);
+    load_cuda_kernel(map_planes<First, Rest, Word, true>);
   }
 };
 
