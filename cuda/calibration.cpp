@@ -9,7 +9,7 @@
 #include <map>
 #include <mutex>
 #include <string>
-#include <tuple>
+#include <utility>
 
 namespace stripe {
 
@@ -78,7 +78,7 @@ class Trial {
     const int frames = frames_a_batch();
     // What another operation does to the times is too little to be worth its preparation.
     const FrameParameters parameters{StripeLayout::rows, candidate.stripe_count, {}};
-    const FrameJob job{as_const(view_of(layout_, input_.data())),
+    const FrameJob job{stripe::as_const(view_of(layout_, input_.data())),
                        HostAccess::direct,
                        view_of(layout_, output_.data()),
                        HostAccess::direct,

@@ -119,8 +119,16 @@ GST_START_TEST(small_frames_are_not_cut_small) {
 }
 GST_END_TEST;
 
-// As measured on PCIe 5: stripes or mapped frames help a frame that is alone, and no others.
+// As measured on PCIe 5: stripes or mapped frames help a frame that is alone, and no others. Large frames
+// leave time for some five candidates.
 GST_START_TEST(the_most_promising_comes_first) {
+  for (const std::size_t frame_bytes : {bytes_1080p, 4 * bytes_1080p}) {
+    const auto first = candidates(request_of(0, 1, TransferMode::automatic), frame_bytes).front();
+    fail_unless(first.transfer == Transfer::mapped && first.stripe_count == 1);
+  }
+  auto large = candidates(request_of(0, 1, TransferMode::automatic), 4 * bytes_1080p);
+  large.resize(5);
+  for (const int stripes : {6, 8, 12}) fail_unless(has(large, Transfer::copy, stripes));
   const auto alone = candidates(request_of(0, 1, TransferMode::copy));
   fail_unless(alone.front().stripe_count >= 3 && alone.back().stripe_count == 1);
   const auto answer = candidates(request_of(0, 3, TransferMode::automatic)).front();
