@@ -60,13 +60,15 @@ bool spin(cudaEvent_t event, Time time) {
   return false;
 }
 
-void doze(cudaEvent_t event) {
+// Returns how long the last nap was.
+Time doze(cudaEvent_t event, Time shortest_nap) {
   const Time begin = now();
-  Time overslept = 0;
+  Time at = begin, overslept = 0;
   do {
-    const Time at = now();
-    overslept = sleep_until(at + nap_length(at - begin, overslept));
+    at = now();
+    overslept = sleep_until(at + nap_length(at - begin, overslept, shortest_nap));
   } while (!has_passed(event));
+  return now() - at;
 }
 
 }  // namespace
@@ -83,7 +85,7 @@ Waited wait_for_event(cudaEvent_t event, const WaitPlan& plan) {
   waited.was_late = false;
   if (spin(event, plan.spin)) return waited;
   waited.dozed = true;
-  doze(event);
+  waited.last_nap = doze(event, plan.nap);
   return waited;
 }
 

@@ -29,6 +29,7 @@ class DeviceMemory {
 struct WaitPlan {
   Time sleep_until = 0;
   Time spin = 0;  ///< how long at most, after waking
+  Time nap = 0;   ///< how long to doze at least between two looks
 };
 
 /// What became of a plan.
@@ -37,6 +38,7 @@ struct Waited {
   bool slept = false;
   Time overslept = 0;  ///< how long after the planned time the thread woke
   bool dozed = false;  ///< it had not passed when the planned spinning was over
+  Time last_nap = 0;   ///< of dozing: so much earlier it may have passed
 };
 
 /// A point in a queue's work that the CPU can wait for.

@@ -222,7 +222,8 @@ void Engine::wait(Ticket ticket) {
     throw std::logic_error("waiting for a frame that is not in flight");
   try {
     const Time begin = slot.record ? now() : 0;
-    finish_frame(slot);
+    const std::uint64_t submitted = frames_submitted_.load(std::memory_order_relaxed);
+    finish_frame(slot, std::max(static_cast<int>(submitted - ticket) - 1, 0));
     if (slot.record) end_record(slot, ticket, begin);
   } catch (const std::exception& cause) {
     fail(cause);
@@ -231,7 +232,7 @@ void Engine::wait(Ticket ticket) {
   add(frames_finished_, 1);
 }
 
-void Engine::finish_frame(Slot& slot) {
+void Engine::finish_frame(Slot& slot, int behind) {
   if (slot.job.output_access == HostAccess::staged) {
     // Stream by stream: the transfers on the others run meanwhile.
     for (std::size_t k = 0; k < slot.stripes.size(); ++k) {
@@ -241,16 +242,16 @@ void Engine::finish_frame(Slot& slot) {
     }
     return;
   }
-  wait_for_streams(slot);
+  wait_for_streams(slot, behind);
 }
 
 // Stream by stripe: that of the last stripe is likely to be the last, and is slept for.
-void Engine::wait_for_streams(Slot& slot) {
+void Engine::wait_for_streams(Slot& slot, int behind) {
   if (forecast_stripes_ != slot.stripes.size()) {
     forecast_ = {};
     forecast_stripes_ = slot.stripes.size();
   }
-  WaitPlan plan = forecast_.plan(slot.submitted);
+  WaitPlan plan = forecast_.plan(slot.submitted, behind);
   const std::size_t used = std::min(slot.stripes.size(), slot.streams.size());
   Waited waited;
   for (std::size_t i = 0; i < used; ++i) {

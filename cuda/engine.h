@@ -151,8 +151,8 @@ class Engine {
   void download(Queue& queue, const Slot& slot, const Rect& stripe);
   std::uint64_t copy_stripe(Queue& queue, const Image& to, const Image& from, const Rect& stripe,
                             CopyDirection direction, bool one_memory);
-  void finish_frame(Slot& slot);
-  void wait_for_streams(Slot& slot);
+  void finish_frame(Slot& slot, int behind);
+  void wait_for_streams(Slot& slot, int behind);
   void copy_staged_output(Slot& slot, const Rect& stripe);
   Image hold_staging(PinnedBlock& block, std::unique_ptr<CopyPool>& pool);
   void update_plan(const FrameParameters& parameters);

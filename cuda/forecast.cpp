@@ -17,62 +17,106 @@ constexpr double most_spin_ns = 50'000;
 constexpr double usual_lead = 0.05;
 constexpr double most_usual_lead_ns = 10'000;
 
-// Where spinning was in vain so much more often than not, the time for it after the expected end is
-// halved, and down to an eighth if it goes on.
-constexpr int patience = 3;
-constexpr int most_vain = patience + 3;
+// Where frames come unevenly most spinning is in vain: so much less of it, before and after.
+// Errors that are no longer than naps, or a small share of what frames take, don't count.
+constexpr double uneven_spin = 1.0 / 8;
+constexpr double least_uneven_error = 0.15;
+constexpr double least_uneven_error_ns = 20'000;
 
 // So many are only measured.
 constexpr int first_frames = 3;
 
 // A frame counts as at most so many times what was expected.
-constexpr Time most_growth = 2;
+constexpr int most_growth = 2;
+constexpr int most_growth_of_several = 4;
 
-// Waits in vain shorten the estimate by 1/256, 1/128 ... 1/4 of it: the first ones cost nothing,
-// and what became much shorter is found within some ten frames.
-constexpr int shrink_bits = 8;
-constexpr int most_shrink_bits = 6;
+// Sleeping too long shortens the estimate by 1/256, 1/128 ... 1/4 of it: the first ones cost nothing,
+// and what became much shorter is found within some ten frames. Frames that come unevenly are not
+// expected to a 256th anyway.
+constexpr int first_shrink_bits = 8;
+constexpr int first_uneven_shrink_bits = 6;
+constexpr int last_shrink_bits = 2;
 
 constexpr Time shortest = 1'000;
 
+// By how much an end was not expected that was noticed so late at most.
+Time error_of(Time late, Time most_unnoticed) {
+  return late > 0 ? std::max<Time>(late - most_unnoticed, 0) : -late;
+}
+
 }  // namespace
 
-Time nap_length(Time dozed, Time overslept) noexcept {
+Time nap_length(Time dozed, Time overslept, Time shortest) noexcept {
   constexpr Time shortest_nap = 10'000;
   constexpr Time longest_nap = 1'000'000;
-  return std::max(std::clamp(dozed / 8, shortest_nap, longest_nap), 2 * overslept);
+  return std::max({std::clamp(dozed / 8, shortest_nap, longest_nap), 2 * overslept, shortest});
 }
+
+// Of the first ones some take far longer than all others.
+void Forecast::Estimate::learn(Time measured, bool is_first) noexcept {
+  const Time least = std::max(measured, shortest);
+  length = is_first ? least : std::min(length, least);
+}
+
+void Forecast::Estimate::follow(Time measured, int most, int share) noexcept {
+  length += (std::min(measured, most * length) - length) / share;
+  length = std::max(length, shortest);
+}
+
+void Forecast::Estimate::shorten(Time too_long) noexcept {
+  length = std::max(length - too_long, shortest);
+}
+
+void Forecast::Estimate::note_error(Time by, Time most) noexcept {
+  const auto bounded = static_cast<double>(std::min(by, most));
+  error += (bounded / static_cast<double>(length) - error) / 8;
+}
+
+double Forecast::Estimate::error_ns() const noexcept { return error * static_cast<double>(length); }
 
 Time Forecast::begin_of(Time submitted) const noexcept { return std::max(submitted, last_done_); }
 
-WaitPlan Forecast::plan(Time submitted) const noexcept {
+bool Forecast::come_unevenly() const noexcept {
+  return spacing_.error > least_uneven_error && spacing_.error_ns() > least_uneven_error_ns;
+}
+
+// Where frames come evenly their spacing is by far the more exact, whatever the errors of late.
+bool Forecast::believes_latency() const noexcept {
+  return come_unevenly() && latency_.error_ns() < 0.75 * spacing_.error_ns();
+}
+
+Time Forecast::expect(Time submitted) const noexcept {
+  return believes_latency() ? submitted + latency_.length : begin_of(submitted) + spacing_.length;
+}
+
+WaitPlan Forecast::plan(Time submitted, int behind) const noexcept {
   if (learnt_ < first_frames) return {};
-  const auto length = static_cast<double>(length_);
+  const auto length = static_cast<double>(spacing_.length);
   const auto overslept = static_cast<double>(oversleep_);
-  const Time expected = begin_of(submitted) + length_;
   const double usual = std::min(usual_lead * length, most_usual_lead_ns);
-  const double spin = std::min(most_spin * length, most_spin_ns);
-  const double lead = std::min({usual + overslept, most_lead * length, spin / 2});
-  const double after = (spin - lead) / (1 << std::max(vain_ - patience, 0));
-  return {expected - static_cast<Time>(lead), static_cast<Time>(lead + after)};
+  double spin = std::min(most_spin * length, most_spin_ns);
+  double lead = std::min({usual + overslept, most_lead * length, spin / 2});
+  Time nap = 0;
+  if (come_unevenly()) {
+    spin *= uneven_spin;
+    lead *= uneven_spin;
+    nap = latency_.length * behind / (8 * (behind + 1));
+  }
+  return {expect(submitted) - static_cast<Time>(lead), static_cast<Time>(spin), nap};
 }
 
 void Forecast::note(Time submitted, Time done, const Waited& waited) noexcept {
-  const Time begin = begin_of(submitted);
   if (submitted > last_done_) seen_ = 0;
   ++frames_since_seen_;
   if (waited.slept) note_oversleep(waited.overslept);
-  if (waited.dozed)
-    vain_ = std::min(vain_ + 1, most_vain);
-  else if (!waited.was_late)
-    vain_ = std::max(vain_ - 1, 0);
   if (learnt_ < first_frames)
-    note_first(std::max<Time>(done - begin, 1), done);
-  else if (waited.was_late)
-    note_missed(begin + length_, done, waited.slept);
+    note_first(submitted, done);
+  else if (!waited.was_late)
+    note_seen(submitted, done, waited.last_nap);
+  else if (waited.slept)
+    note_overslept(submitted, done);
   else
-    note_seen(begin, done);
-  length_ = std::max(length_, shortest);
+    note_done_before(submitted, done);
 }
 
 // It grows at once and shrinks slowly: waking too early costs a few microseconds of the CPU's
@@ -82,27 +126,52 @@ void Forecast::note_oversleep(Time overslept) noexcept {
   oversleep_ += difference / (difference > 0 ? 2 : 16);
 }
 
-// Of these some take far longer than all others.
-void Forecast::note_first(Time measured, Time done) noexcept {
-  length_ = learnt_ == 0 ? measured : std::min(length_, measured);
+void Forecast::note_first(Time submitted, Time done) noexcept {
+  spacing_.learn(done - begin_of(submitted), learnt_ == 0);
+  latency_.learn(done - submitted, learnt_ == 0);
   ++learnt_;
   last_done_ = done;
 }
 
-// Taking the time at which it was noticed for its end would make the next one seem short.
-void Forecast::note_missed(Time expected, Time done, bool slept) noexcept {
-  missed_in_a_row_ = slept ? missed_in_a_row_ + 1 : 0;
-  if (slept) length_ -= length_ >> (shrink_bits - std::min(missed_in_a_row_ - 1, most_shrink_bits));
-  if (done < expected) length_ -= (expected - done) / 4;
+// Who slept does not know how wrong that was. Taking the time at which it was noticed for its end
+// would make the next one seem short.
+void Forecast::note_overslept(Time submitted, Time done) noexcept {
+  const int first = come_unevenly() ? first_uneven_shrink_bits : first_shrink_bits;
+  const int bits = std::max(first - overslept_in_a_row_, last_shrink_bits);
+  const Time expected = expect(submitted);
+  Estimate& believed = believes_latency() ? latency_ : spacing_;
+  believed.shorten((believed.length >> bits) + std::max<Time>(expected - done, 0) / 4);
+  ++overslept_in_a_row_;
   last_done_ = std::min(done, expected);
 }
 
-void Forecast::note_seen(Time begin, Time done) noexcept {
-  const bool counted = seen_ != 0 && frames_since_seen_ > 1;
-  const Time measured = counted ? (done - seen_) / frames_since_seen_ : done - begin;
+// Before anybody looked. Where the CPU is what is slow, that says nothing.
+void Forecast::note_done_before(Time submitted, Time done) noexcept {
+  const Time expected = expect(submitted);
+  Estimate& believed = believes_latency() ? latency_ : spacing_;
+  believed.shorten(std::max<Time>(expected - done, 0) / 4);
+  note_too_long(spacing_, begin_of(submitted) + spacing_.length - done);
+  note_too_long(latency_, submitted + latency_.length - done);
+  overslept_in_a_row_ = 0;
+  last_done_ = std::min(done, expected);
+}
+
+void Forecast::note_too_long(Estimate& estimate, Time by) noexcept {
+  if (by > 0) estimate.note_error(by, most_growth * latency_.length);
+}
+
+void Forecast::note_seen(Time submitted, Time done, Time most_unnoticed) noexcept {
+  const Time begin = begin_of(submitted);
+  const Time most_error = most_growth * latency_.length;
+  spacing_.note_error(error_of(done - begin - spacing_.length, most_unnoticed), most_error);
+  latency_.note_error(error_of(done - submitted - latency_.length, most_unnoticed), most_error);
   // The more frames, the less does one that was held up say of the next ones.
-  length_ += (std::min(measured, most_growth * length_) - length_) / (counted ? 2 : 4);
-  missed_in_a_row_ = 0;
+  if (seen_ != 0 && frames_since_seen_ > 1)
+    spacing_.follow((done - seen_) / frames_since_seen_, most_growth_of_several, 2);
+  else
+    spacing_.follow(done - begin, most_growth, 4);
+  latency_.follow(done - submitted, most_growth, 4);
+  overslept_in_a_row_ = 0;
   seen_ = done;
   frames_since_seen_ = 0;
   last_done_ = done;

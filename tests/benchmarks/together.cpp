@@ -54,7 +54,7 @@ void wait_until(const Runners& runners, Done done) {
     for (const auto& runner : runners) runner->check();
     if (std::chrono::steady_clock::now() > deadline)
       throw std::runtime_error("several pipelines came to no end within two minutes");
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }
 
