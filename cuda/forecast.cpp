@@ -110,7 +110,7 @@ void Forecast::note(Time submitted, Time done, const Waited& waited) noexcept {
   ++frames_since_seen_;
   if (waited.slept) note_oversleep(waited.overslept);
   if (learnt_ < first_frames)
-    note_first(submitted, done);
+    note_first(submitted, done, done - waited.last_nap);
   else if (!waited.was_late)
     note_seen(submitted, done, waited.last_nap);
   else if (waited.slept)
@@ -126,9 +126,11 @@ void Forecast::note_oversleep(Time overslept) noexcept {
   oversleep_ += difference / (difference > 0 ? 2 : 16);
 }
 
-void Forecast::note_first(Time submitted, Time done) noexcept {
-  spacing_.learn(done - begin_of(submitted), learnt_ == 0);
-  latency_.learn(done - submitted, learnt_ == 0);
+// Nothing is planned for these: they are noticed late by a long nap, and who expected that would
+// sleep too long for the next ones.
+void Forecast::note_first(Time submitted, Time done, Time earliest) noexcept {
+  spacing_.learn(earliest - begin_of(submitted), learnt_ == 0);
+  latency_.learn(earliest - submitted, learnt_ == 0);
   ++learnt_;
   last_done_ = done;
 }

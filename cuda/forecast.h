@@ -56,7 +56,7 @@ class Forecast {
   bool believes_latency() const noexcept;
   Time expect(Time submitted) const noexcept;
   void note_oversleep(Time overslept) noexcept;
-  void note_first(Time submitted, Time done) noexcept;
+  void note_first(Time submitted, Time done, Time earliest) noexcept;
   void note_overslept(Time submitted, Time done) noexcept;
   void note_done_before(Time submitted, Time done) noexcept;
   void note_too_long(Estimate& estimate, Time by) noexcept;

@@ -120,6 +120,17 @@ GST_START_TEST(steady_frames_are_met_in_time) {
 }
 GST_END_TEST;
 
+// Those that are only measured are noticed late; the next ones are not.
+GST_START_TEST(the_first_planned_ones_are_met_soon) {
+  for (const Time length : {65 * us, 170 * us, 810 * us, 20'000 * us}) {
+    const Judgement it = run(
+        3, 10, [&](int) { return length; }, [](int) { return 5 * us; });
+    fail_unless(it.most_late <= std::max(16 * us, length / 200), "%lld us late for %lld",
+                static_cast<long long>(it.most_late / us), static_cast<long long>(length / us));
+  }
+}
+GST_END_TEST;
+
 // A frame that takes a little longer than expected is noticed soon, however long frames are.
 GST_START_TEST(frames_that_differ_are_met_soon) {
   Random random(65);
@@ -368,6 +379,7 @@ Suite* forecast_suite() {
   tcase_add_test(cases, nothing_is_planned_before_the_first_frames);
   tcase_add_test(cases, one_slow_frame_changes_little);
   tcase_add_test(cases, steady_frames_are_met_in_time);
+  tcase_add_test(cases, the_first_planned_ones_are_met_soon);
   tcase_add_test(cases, late_sleepers_wake_earlier);
   tcase_add_test(cases, it_follows_what_changes);
   tcase_add_test(cases, it_never_spins_for_long);
