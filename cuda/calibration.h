@@ -27,9 +27,8 @@ struct Calibration {
 using MeasureCandidate = std::function<std::optional<double>(const Candidate&)>;
 
 /// Tries candidates in their order, those that are not far behind up to three times more while there
-/// is time, and takes the one with the shortest time; of those that differ from it by no more than
-/// two measurements of the same thing do, the one that costs the CPU the fewest calls a frame; of
-/// those the fastest.
+/// is time, and takes the one with the shortest time; of those within 5 % of it the one that costs the
+/// CPU the fewest calls a frame; of those the fastest.
 ///
 /// Thread:  any.
 Calibration try_candidates(const Choice& guess, const std::vector<Candidate>& candidates,

@@ -29,7 +29,8 @@ int choose_stripe_count(const ChoiceRequest& request) {
 // What the model of list_candidates knows of a link, from PCIe 5 with 16 lanes. It only puts candidates in
 // an order; but what comes late in it may find no time to be tried.
 constexpr double link_bytes_a_us = 54e3;
-constexpr double issue_us = 10.6;          // of a stripe: two copies and a kernel
+constexpr double issue_us = 10.6;  // of a stripe: two copies and a kernel
+constexpr double mapped_issue_us = issue_us / 3;
 constexpr double both_ways_factor = 1.09;  // two copies at once, of one alone
 constexpr double mapped_alone_factor = 1.32;
 constexpr double mapped_in_flight_factor = 1.3;
@@ -38,7 +39,7 @@ constexpr double mapped_in_flight_factor = 1.3;
 double guess_alone_us(const Candidate& candidate, double one_way_us) {
   const double n = candidate.stripe_count;
   if (candidate.transfer == Transfer::mapped)
-    return mapped_alone_factor * one_way_us + issue_us * n;
+    return mapped_alone_factor * one_way_us + mapped_issue_us * n;
   return (both_ways_factor * (n - 1) + 2) / n * one_way_us + issue_us * n;
 }
 

@@ -67,10 +67,10 @@ __device__ bool has_tiles(const PlaneGrid& grid) {
 
 template <int period, bool over_link, typename Map, typename Word>
 __device__ void map_words(const Map& map, const Word* from, Word* to, unsigned long long units,
-                          const Share& share, bool has_tiles) {
+                          const Share& share, bool by_tiles) {
   if constexpr (Unit<period, Word>::words > 1)
     map_wide_units<period>(map, from, to, units, share.unit, share.unit_step);
-  else if (over_link && has_tiles)
+  else if (over_link && by_tiles)
     map_tiles<period>(map, from, to, units, share.unit / threads_a_block,
                       share.unit_step / threads_a_block);
   else
@@ -187,6 +187,9 @@ bool is_for(const ByteMap& map) {
 // The maps of a kernel: of the first plane, and of all others.
 template <typename First, typename Rest>
 struct Maps {
+  // Units of three words go by a warp's tiles everywhere.
+  static constexpr bool has_kernel_over_link = First::period != 3;
+
   static bool fit(const PlaneJobs& planes) {
     for (int p = 1; p < planes.count; ++p)
       if (!is_for<Rest>(planes.jobs[p].map)) return false;
@@ -203,8 +206,8 @@ struct Maps {
     }
     job.count = planes.count;
     const unsigned int grid = set_grids(job.grids, planes, sizeof(Word), over_link);
-    const auto kernel =
-        over_link ? map_planes<First, Rest, Word, true> : map_planes<First, Rest, Word, false>;
+    const auto kernel = over_link ? map_planes<First, Rest, Word, has_kernel_over_link>
+                                  : map_planes<First, Rest, Word, false>;
     kernel<<<grid, threads_a_block, 0, stream>>>(job);
     check_cuda(cudaPeekAtLastError(), "launch of map_planes");
   }
@@ -212,7 +215,7 @@ struct Maps {
   template <typename Word>
   static void load() {
     load_cuda_kernel(map_planes<First, Rest, Word, false>);
-    load_cuda_kernel(map_planes<First, Rest, Word, true>);
+    load_cuda_kernel(map_planes<First, Rest, Word, has_kernel_over_link>);
   }
 };
 

@@ -260,6 +260,7 @@ void Engine::wait_for_streams(Slot& slot, int behind) {
     const Waited one = slot.streams[stream].done->wait(plan);
     add(waits_, 1);
     if (i == 0) waited = one;
+    if (one.dozed) waited.last_nap = one.last_nap;
     waited.was_late &= one.was_late;
     // The others are done by now, or soon: all waits together spin no longer than one may.
     plan = {};

@@ -22,6 +22,7 @@ constexpr double most_usual_lead_ns = 10'000;
 constexpr double uneven_spin = 1.0 / 8;
 constexpr double least_uneven_error = 0.15;
 constexpr double least_uneven_error_ns = 20'000;
+constexpr double most_error = 2;  // so that what was wrong by far is soon forgotten
 
 // So many are only measured.
 constexpr int first_frames = 3;
@@ -31,13 +32,14 @@ constexpr int most_growth = 2;
 constexpr int most_growth_of_several = 4;
 
 // Sleeping too long shortens the estimate by 1/256, 1/128 ... 1/4 of it: the first ones cost nothing,
-// and what became much shorter is found within some ten frames. Frames that come unevenly are not
-// expected to a 256th anyway.
+// and what became much shorter is found within some ten frames. Where frames come unevenly a 256th
+// would be far too little.
 constexpr int first_shrink_bits = 8;
 constexpr int first_uneven_shrink_bits = 6;
 constexpr int last_shrink_bits = 2;
 
 constexpr Time shortest = 1'000;
+constexpr Time longest_nap = 1'000'000;
 
 // By how much an end was not expected that was noticed so late at most.
 Time error_of(Time late, Time most_unnoticed) {
@@ -48,7 +50,6 @@ Time error_of(Time late, Time most_unnoticed) {
 
 Time nap_length(Time dozed, Time overslept, Time shortest) noexcept {
   constexpr Time shortest_nap = 10'000;
-  constexpr Time longest_nap = 1'000'000;
   return std::max({std::clamp(dozed / 8, shortest_nap, longest_nap), 2 * overslept, shortest});
 }
 
@@ -67,9 +68,9 @@ void Forecast::Estimate::shorten(Time too_long) noexcept {
   length = std::max(length - too_long, shortest);
 }
 
-void Forecast::Estimate::note_error(Time by, Time most) noexcept {
-  const auto bounded = static_cast<double>(std::min(by, most));
-  error += (bounded / static_cast<double>(length) - error) / 8;
+void Forecast::Estimate::note_error(Time by) noexcept {
+  const double share = static_cast<double>(by) / static_cast<double>(length);
+  error += (std::min(share, most_error) - error) / 8;
 }
 
 double Forecast::Estimate::error_ns() const noexcept { return error * static_cast<double>(length); }
@@ -100,7 +101,7 @@ WaitPlan Forecast::plan(Time submitted, int behind) const noexcept {
   if (come_unevenly()) {
     spin *= uneven_spin;
     lead *= uneven_spin;
-    nap = latency_.length * behind / (8 * (behind + 1));
+    nap = std::min(latency_.length * std::min(behind, 2) / (8 * (Time{behind} + 1)), longest_nap);
   }
   return {expect(submitted) - static_cast<Time>(lead), static_cast<Time>(spin), nap};
 }
@@ -111,12 +112,10 @@ void Forecast::note(Time submitted, Time done, const Waited& waited) noexcept {
   if (waited.slept) note_oversleep(waited.overslept);
   if (learnt_ < first_frames)
     note_first(submitted, done, done - waited.last_nap);
-  else if (!waited.was_late)
-    note_seen(submitted, done, waited.last_nap);
-  else if (waited.slept)
-    note_overslept(submitted, done);
+  else if (waited.was_late)
+    note_missed(submitted, done, waited.slept);
   else
-    note_done_before(submitted, done);
+    note_seen(submitted, done, waited.last_nap);
 }
 
 // It grows at once and shrinks slowly: waking too early costs a few microseconds of the CPU's
@@ -135,38 +134,24 @@ void Forecast::note_first(Time submitted, Time done, Time earliest) noexcept {
   last_done_ = done;
 }
 
-// Who slept does not know how wrong that was. Taking the time at which it was noticed for its end
-// would make the next one seem short.
-void Forecast::note_overslept(Time submitted, Time done) noexcept {
-  const int first = come_unevenly() ? first_uneven_shrink_bits : first_shrink_bits;
-  const int bits = std::max(first - overslept_in_a_row_, last_shrink_bits);
-  const Time expected = expect(submitted);
-  Estimate& believed = believes_latency() ? latency_ : spacing_;
-  believed.shorten((believed.length >> bits) + std::max<Time>(expected - done, 0) / 4);
-  ++overslept_in_a_row_;
-  last_done_ = std::min(done, expected);
-}
-
-// Before anybody looked. Where the CPU is what is slow, that says nothing.
-void Forecast::note_done_before(Time submitted, Time done) noexcept {
+// Done before anybody looked, or while who waited slept, and does not know how much too long. Taking
+// the time at which it was noticed for its end would make the next one seem short.
+void Forecast::note_missed(Time submitted, Time done, bool slept) noexcept {
   const Time expected = expect(submitted);
   Estimate& believed = believes_latency() ? latency_ : spacing_;
   believed.shorten(std::max<Time>(expected - done, 0) / 4);
-  note_too_long(spacing_, begin_of(submitted) + spacing_.length - done);
-  note_too_long(latency_, submitted + latency_.length - done);
-  overslept_in_a_row_ = 0;
-  last_done_ = std::min(done, expected);
-}
-
-void Forecast::note_too_long(Estimate& estimate, Time by) noexcept {
-  if (by > 0) estimate.note_error(by, most_growth * latency_.length);
+  if (slept) {
+    const int first = come_unevenly() ? first_uneven_shrink_bits : first_shrink_bits;
+    believed.shorten(believed.length >> std::max(first - overslept_in_a_row_, last_shrink_bits));
+    ++overslept_in_a_row_;
+  }
+  last_done_ = std::max(last_done_, std::min(done, expected));
 }
 
 void Forecast::note_seen(Time submitted, Time done, Time most_unnoticed) noexcept {
   const Time begin = begin_of(submitted);
-  const Time most_error = most_growth * latency_.length;
-  spacing_.note_error(error_of(done - begin - spacing_.length, most_unnoticed), most_error);
-  latency_.note_error(error_of(done - submitted - latency_.length, most_unnoticed), most_error);
+  spacing_.note_error(error_of(done - begin - spacing_.length, most_unnoticed));
+  latency_.note_error(error_of(done - submitted - latency_.length, most_unnoticed));
   // The more frames, the less does one that was held up say of the next ones.
   if (seen_ != 0 && frames_since_seen_ > 1)
     spacing_.follow((done - seen_) / frames_since_seen_, most_growth_of_several, 2);

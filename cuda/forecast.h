@@ -7,7 +7,7 @@
 namespace stripe {
 
 /// How long to nap between two looks at what is overdue, after dozing for `dozed`: ever longer, so that
-/// it is noticed late by an eighth of that at most, and what takes long costs little; no shorter than
+/// it is noticed late by an eighth of that, and what takes long costs little; but no shorter than
 /// `shortest`, nor than sleeps are worth where the last one ended so late.
 ///
 /// Units:   nanoseconds.
@@ -18,8 +18,8 @@ Time nap_length(Time dozed, Time overslept, Time shortest) noexcept;
 ///
 /// A frame takes its time from when it was submitted, or, where others were in flight, from when the
 /// one before was done. Where many share a link it may take its frames in turns, all of one engine at
-/// once and then long none: only how long they are under way is much the same then. Both are followed,
-/// and the one that was less wrong of late is believed.
+/// once and then long none: only how long they are under way is much the same then. Both are followed.
+/// The first is believed unless frames come unevenly by it and the other was clearly less wrong of late.
 ///
 /// A wait that sleeps until after the frame was done cannot tell when that was: the frame counts as
 /// done when it was expected, and the next ones are expected a little earlier, until a wait sees one
@@ -31,8 +31,8 @@ class Forecast {
  public:
   /// How to wait for the next frame, behind which so many others are in flight. It spins for at most
   /// 0.3 of the time that frames take; nothing is planned before the first few were done. Where frames
-  /// end when nobody expects it, it spins less, and naps for the longer the more others are in flight:
-  /// they keep the link busy until this one is noticed.
+  /// come unevenly it spins less, and naps longer where others are in flight: they keep the link busy
+  /// until this one is noticed, late by an eighth of how long it is under way, and 1 ms, at most.
   WaitPlan plan(Time submitted, int behind) const noexcept;
 
   /// The frame that the last plan was for is done.
@@ -44,7 +44,7 @@ class Forecast {
     void learn(Time measured, bool is_first) noexcept;
     void follow(Time measured, int most, int share) noexcept;
     void shorten(Time too_long) noexcept;
-    void note_error(Time by, Time most) noexcept;
+    void note_error(Time by) noexcept;
     double error_ns() const noexcept;
 
     Time length = 0;
@@ -57,16 +57,14 @@ class Forecast {
   Time expect(Time submitted) const noexcept;
   void note_oversleep(Time overslept) noexcept;
   void note_first(Time submitted, Time done, Time earliest) noexcept;
-  void note_overslept(Time submitted, Time done) noexcept;
-  void note_done_before(Time submitted, Time done) noexcept;
-  void note_too_long(Estimate& estimate, Time by) noexcept;
+  void note_missed(Time submitted, Time done, bool slept) noexcept;
   void note_seen(Time submitted, Time done, Time most_unnoticed) noexcept;
 
   Time last_done_ = 0;
   Estimate spacing_;            // from when the one before was done
   Estimate latency_;            // from when it was submitted
   int learnt_ = 0;              // of the first frames
-  int overslept_in_a_row_ = 0;  // waits that slept until after the frame was done
+  int overslept_in_a_row_ = 0;  // waits that slept too long since one saw a frame end
   Time seen_ = 0;               // when a frame was last seen to end; 0: not since the link was idle
   Time frames_since_seen_ = 0;
   Time oversleep_ = 0;
