@@ -48,9 +48,9 @@ Time error_of(Time late, Time most_unnoticed) {
 
 }  // namespace
 
-Time nap_length(Time dozed, Time overslept, Time shortest) noexcept {
+Time nap_length(Time dozed, Time overslept, Time least) noexcept {
   constexpr Time shortest_nap = 10'000;
-  return std::max({std::clamp(dozed / 8, shortest_nap, longest_nap), 2 * overslept, shortest});
+  return std::min(std::max({dozed / 8, shortest_nap, 2 * overslept, least}), longest_nap);
 }
 
 // Of the first ones some take far longer than all others.
@@ -100,7 +100,9 @@ WaitPlan Forecast::plan(Time submitted, int behind) const noexcept {
   Time nap = 0;
   if (come_unevenly()) {
     spin *= uneven_spin;
-    lead *= uneven_spin;
+    lead = std::min(uneven_spin * usual + overslept, most_lead * length);
+    // From two others on more of them make no difference: naps that are longer than a frame would
+    // themselves make frames seem uneven.
     nap = std::min(latency_.length * std::min(behind, 2) / (8 * (Time{behind} + 1)), longest_nap);
   }
   return {expect(submitted) - static_cast<Time>(lead), static_cast<Time>(spin), nap};

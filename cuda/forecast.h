@@ -8,10 +8,10 @@ namespace stripe {
 
 /// How long to nap between two looks at what is overdue, after dozing for `dozed`: ever longer, so that
 /// it is noticed late by an eighth of that, and what takes long costs little; but no shorter than
-/// `shortest`, nor than sleeps are worth where the last one ended so late.
+/// `least`, nor than sleeps are worth where the last one ended so late, and never longer than 1 ms.
 ///
 /// Units:   nanoseconds.
-Time nap_length(Time dozed, Time overslept, Time shortest) noexcept;
+Time nap_length(Time dozed, Time overslept, Time least) noexcept;
 
 /// Tells when the next frame will be done from how long the ones before took, so that a wait can
 /// sleep for most of the time.

@@ -125,6 +125,8 @@ GST_START_TEST(naps_grow_with_what_they_wait_for) {
   fail_unless_equals_int64(stripe::nap_length(400 * us, 3 * us, 60 * us), 60 * us);
   fail_unless_equals_int64(stripe::nap_length(60'000'000 * us, 0, 0), 1'000 * us);
   fail_unless_equals_int64(stripe::nap_length(0, -5 * us, 0), 10 * us);
+  fail_unless_equals_int64(stripe::nap_length(50 * us, 100'000 * us, 0), 1'000 * us);
+  fail_unless_equals_int64(stripe::nap_length(0, 0, 5'000 * us), 1'000 * us);
 }
 GST_END_TEST;
 
