@@ -19,6 +19,6 @@ draw() { # draw NAME PROPERTY...
 }
 
 draw pageable page-lock=off async-depth=1 stripe-count=3 stream-count=3 timeline-frames=3
-draw page-locked async-depth=1 stripe-count=3 stream-count=3 timeline-frames=4
+draw page-locked async-depth=1 stripe-count=3 stream-count=3 transfer-mode=copy timeline-frames=4
 draw in-flight async-depth=3 timeline-frames=9
 draw mapped async-depth=1 stripe-count=3 transfer-mode=mapped timeline-frames=4
