@@ -205,7 +205,7 @@ Cost take_turns(Random& random, int behind) {
 GST_START_TEST(frames_that_end_in_threes_are_not_waited_for_in_vain) {
   Random random(66);
   const Cost cost = take_turns(random, 2);
-  fail_unless(cost.naps <= 1.0 && cost.spun_us <= 10 && cost.late_us <= 150,
+  fail_unless(cost.naps <= 0.55 && cost.spun_us <= 2 && cost.late_us <= 90,
               "%.2f naps a frame, %.1f us spun, %.1f us late", cost.naps, cost.spun_us,
               cost.late_us);
   // Where nothing else keeps the link busy they are noticed sooner.
