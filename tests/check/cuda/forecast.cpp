@@ -18,7 +18,7 @@ using test::look;
 using test::Outcome;
 using test::Random;
 using test::us;
-using test::wait_by;
+using test::wait_for;
 
 namespace {
 
@@ -39,9 +39,8 @@ Judgement run(int warm_up, int counted, Length length, Oversleep oversleep) {
   for (int i = 0; i < warm_up + counted; ++i) {
     const Time submitted = at;
     const Time frame = length(i);
-    const WaitPlan plan = forecast.plan(submitted, 0);
-    const Outcome outcome = wait_by(plan, submitted, submitted + frame, oversleep(i));
-    forecast.note(submitted, outcome.seen, outcome.waited);
+    const Outcome outcome =
+        wait_for(forecast, submitted, 0, submitted, submitted + frame, oversleep(i));
     at = outcome.seen;
     if (i < warm_up) continue;
     judgement.late.push_back(outcome.seen - (submitted + frame));
@@ -165,13 +164,12 @@ GST_START_TEST(it_never_spins_for_long) {
     const Time length =
         random.one_in(20) ? random.between(1, 90'000) * us : random.between(100, 300) * us;
     const Time submitted = at + (random.one_in(3) ? random.between(0, 500) * us : 0);
-    const WaitPlan plan = forecast.plan(submitted, 0);
+    const Outcome outcome =
+        wait_for(forecast, submitted, 0, submitted, submitted + length, random.between(0, 80) * us);
+    const WaitPlan& plan = outcome.plan;
     longest = std::max(longest, length + 1'000 * us);
     fail_unless(plan.spin <= 3 * longest / 10 && plan.spin <= 51 * us);
     fail_unless(plan.spin == 0 || plan.sleep_until >= at - longest);
-    const Outcome outcome =
-        wait_by(plan, submitted, submitted + length, random.between(0, 80) * us);
-    forecast.note(submitted, outcome.seen, outcome.waited);
     at = outcome.seen;
   }
 }
@@ -182,12 +180,11 @@ GST_START_TEST(it_spins_for_a_share_of_steady_frames) {
     Forecast forecast;
     Time at = 1'000 * us;
     for (int i = 0; i < 200; ++i) {
-      const WaitPlan plan = forecast.plan(at, 0);
+      const Outcome outcome = wait_for(forecast, at, 0, at, at + length, 5 * us);
+      const WaitPlan& plan = outcome.plan;
       fail_unless(plan.spin <= std::min(3 * length / 10 + us, 50 * us) && (i < 3 || plan.spin > 0),
                   "%lld ns for %lld", static_cast<long long>(plan.spin),
                   static_cast<long long>(length));
-      const Outcome outcome = wait_by(plan, at, at + length, 5 * us);
-      forecast.note(at, outcome.seen, outcome.waited);
       at = outcome.seen;
     }
   }
@@ -204,11 +201,9 @@ GST_START_TEST(it_spins_less_where_that_is_in_vain) {
     Time sum = 0;
     for (int i = 0; i < frames; ++i) {
       const Time submitted = at;
-      const WaitPlan plan = forecast.plan(submitted, 0);
-      sum += plan.spin;
-      const Outcome outcome =
-          wait_by(plan, submitted, submitted + random.between(shortest, longest) * us, 5 * us);
-      forecast.note(submitted, outcome.seen, outcome.waited);
+      const Outcome outcome = wait_for(forecast, submitted, 0, submitted,
+                                       submitted + random.between(shortest, longest) * us, 5 * us);
+      sum += outcome.plan.spin;
       at = outcome.seen;
     }
     return sum / frames;

@@ -19,7 +19,7 @@ using stripe::WaitPlan;
 using test::Outcome;
 using test::Random;
 using test::us;
-using test::wait_by;
+using test::wait_for;
 
 namespace {
 
@@ -69,12 +69,11 @@ class Flight {
     }
     const Frame frame = frames_.front();
     frames_.pop_front();
-    const WaitPlan plan = forecast_.plan(frame.submitted, static_cast<int>(frames_.size()));
-    const Outcome outcome = wait_by(plan, at_, frame.end, oversleep_());
-    forecast_.note(frame.submitted, outcome.seen, outcome.waited);
+    const Outcome outcome = wait_for(forecast_, frame.submitted, static_cast<int>(frames_.size()),
+                                     at_, frame.end, oversleep_());
     if (outcome.waited.dozed) usage.dozed += 1.0 / count;
     usage.late_us += 1e-3 * static_cast<double>(outcome.seen - std::max(at_, frame.end)) / count;
-    usage.longest_nap = std::max(usage.longest_nap, plan.nap);
+    usage.longest_nap = std::max(usage.longest_nap, outcome.plan.nap);
     at_ = outcome.seen + rest;
   }
 
@@ -96,13 +95,12 @@ GST_START_TEST(frames_in_flight_follow_each_other) {
   Time done = 10'000 * us;
   for (int i = 0; i < 100; ++i) {
     const Time submitted = done - 2 * length;
-    const WaitPlan plan = forecast.plan(submitted, 0);
+    const Outcome outcome = wait_for(forecast, submitted, 0, done, done + length, 5 * us);
+    const WaitPlan& plan = outcome.plan;
     if (i > 20) {
       fail_unless(plan.sleep_until <= done + length && plan.sleep_until >= done + length / 2);
       fail_unless(plan.sleep_until + plan.spin >= done + length);
     }
-    const Outcome outcome = wait_by(plan, done, done + length, 5 * us);
-    forecast.note(submitted, outcome.seen, outcome.waited);
     done = outcome.seen;
   }
 }
@@ -184,16 +182,15 @@ Cost take_turns(Random& random, int behind) {
   Time end = 1'000'000 * us, at = end;
   for (int i = 0; i < warm_up + counted; ++i) {
     end += i % 3 == 0 ? random.between(1'650, 2'350) * us : random.between(5, 60) * us;
-    const WaitPlan plan = forecast.plan(submitted.front(), behind);
-    const Outcome outcome = wait_by(plan, at, end, random.between(2, 7) * us);
-    forecast.note(submitted.front(), outcome.seen, outcome.waited);
+    const Outcome outcome =
+        wait_for(forecast, submitted.front(), behind, at, end, random.between(2, 7) * us);
     at = outcome.seen + 20 * us;
     submitted.pop_front();
     submitted.push_back(at);
     end = std::max(end, at - 100 * us);
     if (i < warm_up) continue;
     cost.naps += 1.0 * outcome.naps / counted;
-    if (outcome.waited.dozed) cost.spun_us += 1e-3 * plan.spin / counted;
+    if (outcome.waited.dozed) cost.spun_us += 1e-3 * outcome.plan.spin / counted;
     cost.late_us += 1e-3 * (outcome.seen - end) / counted;
   }
   return cost;

@@ -13,13 +13,16 @@ using stripe::WaitPlan;
 inline constexpr Time us = 1'000;
 inline constexpr Time look = us;  // how soon a frame that is looked for is seen
 
-/// What a wait by a plan comes to for a frame that ends at `end`, on a machine whose sleeps are too
-/// long by `oversleep`.
+/// What became of a wait.
 struct Outcome {
   Time seen;
   Waited waited;
   int naps = 0;
+  WaitPlan plan = {};
 };
+
+/// What a wait by a plan comes to for a frame that ends at `end`, on a machine whose sleeps are too
+/// long by `oversleep`.
 
 inline Outcome wait_by(const WaitPlan& plan, Time begin, Time end, Time oversleep) {
   if (end <= begin) return {begin, {true, false, 0}};
@@ -40,6 +43,16 @@ inline Outcome wait_by(const WaitPlan& plan, Time begin, Time end, Time overslee
   }
   waited.dozed = true;
   return {at, waited, naps};
+}
+
+/// A wait that begins at `begin`, by a forecast that learns from it.
+inline Outcome wait_for(stripe::Forecast& forecast, Time submitted, int behind, Time begin,
+                        Time end, Time oversleep) {
+  const WaitPlan plan = forecast.plan(submitted, behind);
+  Outcome outcome = wait_by(plan, begin, end, oversleep);
+  outcome.plan = plan;
+  forecast.note(submitted, outcome.seen, outcome.waited);
+  return outcome;
 }
 
 }  // namespace test
