@@ -71,6 +71,13 @@ def kernels_table(report):
     return markdown(["kernel on device memory", "time", "read and written"], rows)
 
 
+def staged_table(report):
+    keys = ["in_us", "upload_us", "kernel_us", "download_us", "wait_us", "out_us"]
+    rows = [[f"{row['size']}, `{row['config']}`", *(f"{row[key]:.0f} µs" for key in keys)] for row in report["staged"]]
+    return markdown(["a staged frame", "CPU in", "upload", "kernel", "download", "waiting for the device", "CPU out"],
+                    rows)
+
+
 def measured(target):
     return "" if target["measured"] is None else f"{target['measured']:.2f}"
 
@@ -82,7 +89,8 @@ def targets_table(report):
 
 
 TABLES = {"rows": figures_table, "peers": peers_table, "absent": absent_table, "targets": targets_table,
-          "starts": starts_table, "on_cpu": on_cpu_table, "kernels": kernels_table, "models": models_table}
+          "starts": starts_table, "on_cpu": on_cpu_table, "kernels": kernels_table,
+          "staged": staged_table, "models": models_table}
 
 
 def print_tables(report):

@@ -67,6 +67,16 @@ void print_kernels(const std::vector<KernelRow>& rows) {
                 row.gigabytes_per_second());
 }
 
+void print_staged(const std::vector<StagedRow>& rows) {
+  std::printf("\nWhere the time of a staged frame goes, us\n  %-60s %8s  %8s  %8s  %8s  %8s  %8s\n",
+              "", "CPU in", "upload", "kernel", "download", "wait", "CPU out");
+  for (const StagedRow& row : rows)
+    std::printf("  %-60s %8.0f  %8.0f  %8.0f  %8.0f  %8.0f  %8.0f\n",
+                (row.size + " " + row.config).c_str(), row.in_us, row.upload_us, row.kernel_us,
+                row.download_us, row.wait_us, row.out_us);
+  std::fflush(stdout);
+}
+
 void print_starts(const std::vector<StartRow>& rows) {
   std::printf(
       "\nTo the first frame, in a process of its own each time\n  %-60s %9s  %9s..%-9s  %9s\n", "",

@@ -34,6 +34,18 @@ struct KernelRow {
   double gigabytes_per_second() const { return 1e-3 * bytes / figure.median_us; }
 };
 
+// Where the time of a staged frame goes: medians, in microseconds. Of several stripes, when at least one was at it.
+struct StagedRow {
+  std::string size;
+  std::string config;
+  double in_us;      // on the CPU, to page-locked memory
+  double upload_us;  // with what it waits for a copy engine
+  double kernel_us;
+  double download_us;  // as upload
+  double wait_us;      // of the waiting thread, for the device
+  double out_us;       // on the CPU, from page-locked memory
+};
+
 // What an element's `stats` said of a run.
 struct OverlapRow {
   std::string size;
@@ -90,6 +102,7 @@ struct Report {
   std::vector<Row> peers;
   std::vector<Absence> absences;
   std::vector<KernelRow> kernels;
+  std::vector<StagedRow> staged;
   std::vector<OverlapRow> overlaps;
   std::vector<StartRow> starts;
   std::vector<Row>
@@ -112,6 +125,7 @@ std::string judge(double measured, Bound bound, double value);
 void print_rows(const std::vector<Row>& rows);
 void print_absences(const std::vector<Absence>& absences);
 void print_kernels(const std::vector<KernelRow>& rows);
+void print_staged(const std::vector<StagedRow>& rows);
 void print_overlaps(const std::vector<OverlapRow>& rows);
 void print_starts(const std::vector<StartRow>& rows);
 void print_models(const std::vector<Model>& models);

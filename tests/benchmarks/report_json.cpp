@@ -59,6 +59,19 @@ void write_kernel(JsonWriter& json, const KernelRow& row) {
   json.end_object();
 }
 
+void write_staged(JsonWriter& json, const StagedRow& row) {
+  json.begin_object();
+  json.text("size", row.size);
+  json.text("config", row.config);
+  json.number("in_us", row.in_us, us_decimals);
+  json.number("upload_us", row.upload_us, us_decimals);
+  json.number("kernel_us", row.kernel_us, us_decimals);
+  json.number("download_us", row.download_us, us_decimals);
+  json.number("wait_us", row.wait_us, us_decimals);
+  json.number("out_us", row.out_us, us_decimals);
+  json.end_object();
+}
+
 void write_overlap(JsonWriter& json, const OverlapRow& row) {
   json.begin_object();
   json.text("size", row.size);
@@ -131,6 +144,8 @@ void write_list(JsonWriter& json, const char* key, const Rows& rows, Write write
 //   absent    pipelines: peers that have no row: size, config, state (missing, failed), reason
 //   kernels   engine: kernels on device memory: size, config, median_us, low_us, high_us, cpu_us,
 //             gb_per_s (read and written, 10^9 bytes)
+//   staged    engine: where the time of a staged frame goes: size, config, in_us (copied to page-locked memory by the
+//             CPU), upload_us, kernel_us, download_us, wait_us (a thread for the device), out_us (copied by the CPU)
 //   overlaps  pipelines: what the element's stats said after the last round: size, config, overlap, ceiling, link_share
 //   starts    pipelines: to the first frame in milliseconds: config, median_ms, low_ms, high_ms, own_ms (more than
 //             with an identity in the same place)
@@ -152,6 +167,7 @@ void write_members(JsonWriter& json, const Report& report) {
   write_list(json, "peers", report.peers, write_row);
   write_list(json, "absent", report.absences, write_absence);
   write_list(json, "kernels", report.kernels, write_kernel);
+  write_list(json, "staged", report.staged, write_staged);
   write_list(json, "overlaps", report.overlaps, write_overlap);
   write_list(json, "starts", report.starts, write_start);
   write_list(json, "on_cpu", report.on_cpu, write_row);

@@ -1,103 +1,76 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "staging.h"
 
-#include <cstring>
+#include <algorithm>
 #include <limits>
 #include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "cuda/engine.h"
+#include "cuda/overlap.h"
 #include "measure.h"
 #include "sizes.h"
+#include "staged_run.h"
 
 namespace benchmark {
 
 namespace {
 
-constexpr int buffers = 32;
-constexpr int depth = 3;
 constexpr const char* memcpy_config = "memcpy, one thread";
+constexpr StagedWay ways[] = {{1, 1}, {1, 3}, {3, 1}, {3, 3}, {3, 6}};
 
-// No frame of it is in a cache when its turn comes.
-class Memory {
- public:
-  explicit Memory(const stripe::FrameLayout& layout) : layout_(layout) {
-    for (int i = 0; i < buffers; ++i) {
-      inputs_.emplace_back(layout.size_bytes, std::byte{1});
-      outputs_.emplace_back(layout.size_bytes, std::byte{2});
-    }
-  }
+using Runs = std::vector<std::shared_ptr<StagedRun>>;
 
-  stripe::FrameJob job(std::uint64_t frame) {
-    return {as_const(view_of(layout_, inputs_[frame % buffers].data())),
-            stripe::HostAccess::staged,
-            view_of(layout_, outputs_[frame % buffers].data()),
-            stripe::HostAccess::staged,
-            true,
-            true};
-  }
-
-  Sample copy(int frames) {
-    const Stopwatch watch;
-    for (int i = 0; i < frames; ++i)
-      std::memcpy(outputs_[static_cast<std::size_t>(i % buffers)].data(),
-                  inputs_[static_cast<std::size_t>(i % buffers)].data(), layout_.size_bytes);
-    return watch.a_frame(frames);
-  }
-
- private:
-  const stripe::FrameLayout layout_;
-  std::vector<std::vector<std::byte>> inputs_, outputs_;
-};
-
-class StagedRun {
- public:
-  StagedRun(const std::shared_ptr<stripe::Device>& device, const Size& size, int stripes,
-            Memory& memory)
-      : engine_(device, {size.layout, size.width, size.height}, {3, depth, stripe::Transfer::copy}),
-        parameters_{stripe::StripeLayout::rows, stripes, {}},
-        memory_(memory) {}
-
-  Sample run(int frames) {
-    while (submitted_ - waited_ < depth - 1) submit();
-    const Stopwatch watch;
-    for (int i = 0; i < frames; ++i) {
-      submit();
-      engine_.wait(waited_++);
-    }
-    const Sample sample = watch.a_frame(frames);
-    while (waited_ < submitted_) engine_.wait(waited_++);
-    return sample;
-  }
-
- private:
-  void submit() { engine_.submit(memory_.job(submitted_++), parameters_); }
-
-  stripe::Engine engine_;
-  const stripe::FrameParameters parameters_;
-  Memory& memory_;
-  stripe::Ticket submitted_ = 0;
-  stripe::Ticket waited_ = 0;
-};
-
-std::string config_of(int stripes) {
-  return "page-lock=stage async-depth=3 stripe-count=" + std::to_string(stripes);
-}
-
-std::vector<Row> compare(const std::shared_ptr<stripe::Device>& device, const Size& size,
-                         int frames, int rounds) {
-  DuplexLimit limit(*device, size);
-  Memory memory(stripe::make_frame_layout(size.layout, size.width, size.height));
+std::vector<Row> compare(stripe::Device& device, const Size& size, StagedMemory& memory,
+                         const Runs& runs, int frames, int rounds) {
+  DuplexLimit limit(device, size);
   std::vector<Contestant> contestants = {{limit_config, [&] { return limit.run(frames); }},
                                          {memcpy_config, [&] { return memory.copy(frames); }}};
-  for (const int stripes : {1, 3, 6}) {
-    const auto run = std::make_shared<StagedRun>(device, size, stripes, memory);
-    contestants.push_back({config_of(stripes), [run, frames] { return run->run(frames); }});
-  }
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    contestants.push_back({config_of(ways[i]), [&, i] { return runs[i]->run(frames); }});
   return make_rows(std::string(size.name) + ", staged", contestants,
                    measure_in_turn(contestants, rounds));
+}
+
+double median_us(const std::vector<stripe::FrameTimes>& frames,
+                 stripe::Time (*time_of)(const stripe::FrameTimes&)) {
+  std::vector<stripe::Time> times;
+  for (const stripe::FrameTimes& frame : frames) times.push_back(time_of(frame));
+  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+  std::nth_element(times.begin(), middle, times.end());
+  return 1e-3 * static_cast<double>(*middle);
+}
+
+stripe::Time sum_of(const std::vector<stripe::Span>& spans) {
+  stripe::Time sum = 0;
+  for (const stripe::Span& span : spans) sum += span.length();
+  return sum;
+}
+
+template <stripe::Span stripe::StripeTimes::*Part>
+stripe::Time time_at(const stripe::FrameTimes& frame) {
+  std::vector<stripe::Span> spans;
+  for (const stripe::StripeTimes& stripe : frame.stripes) spans.push_back(stripe.*Part);
+  return stripe::union_length(spans, {frame.submit.begin, frame.wait.end});
+}
+
+StagedRow take_apart(const Size& size, const StagedWay& way, StagedRun& run, int frames) {
+  using stripe::FrameTimes, stripe::StripeTimes;
+  const std::vector<FrameTimes> times = run.run_timed(frames);
+  const auto in = [](const FrameTimes& frame) { return sum_of(frame.staging_in); };
+  const auto out = [](const FrameTimes& frame) { return sum_of(frame.staging_out); };
+  const auto wait = [](const FrameTimes& frame) {
+    return frame.wait.length() - sum_of(frame.staging_out);
+  };
+  return {size.name,
+          config_of(way),
+          median_us(times, in),
+          median_us(times, time_at<&StripeTimes::upload>),
+          median_us(times, time_at<&StripeTimes::kernel>),
+          median_us(times, time_at<&StripeTimes::download>),
+          median_us(times, wait),
+          median_us(times, out)};
 }
 
 Verdict verdict_of(const Size& size, const std::vector<Row>& rows) {
@@ -120,17 +93,27 @@ Verdict verdict_of(const Size& size, const std::vector<Row>& rows) {
           enough_cores ? judge(speed_up, Bound::at_least, least) : "reported"};
 }
 
+void measure_size(Context& context, const Size& size) {
+  Report& report = context.report;
+  const int frames = scale_frames(size, report.frames);
+  StagedMemory memory(size);
+  Runs runs;
+  for (const StagedWay& way : ways)
+    runs.push_back(std::make_shared<StagedRun>(context.device, size, way, memory));
+  const std::vector<Row> rows = compare(*context.device, size, memory, runs, frames, report.rounds);
+  print_rows(rows);
+  report.rows.insert(report.rows.end(), rows.begin(), rows.end());
+  report.verdicts.push_back(verdict_of(size, rows));
+  for (std::size_t i = 0; i < runs.size(); ++i)
+    report.staged.push_back(take_apart(size, ways[i], *runs[i], frames));
+}
+
 }  // namespace
 
 void measure_staging(Context& context) {
-  for (const Size& size : sizes) {
-    if (!context.wants(size) || std::string(size.format) != "RGBA") continue;
-    const std::vector<Row> rows = compare(
-        context.device, size, scale_frames(size, context.report.frames), context.report.rounds);
-    print_rows(rows);
-    context.report.rows.insert(context.report.rows.end(), rows.begin(), rows.end());
-    context.report.verdicts.push_back(verdict_of(size, rows));
-  }
+  for (const Size& size : sizes)
+    if (context.wants(size) && std::string(size.format) == "RGBA") measure_size(context, size);
+  if (!context.report.staged.empty()) print_staged(context.report.staged);
 }
 
 }  // namespace benchmark
