@@ -16,10 +16,11 @@ namespace stripe {
 namespace {
 
 // The best of some measurements differs by little less from that of others, and a frame that is mapped
-// takes a third of the CPU time of eight stripes: who is no further from the fastest counts as fast.
+// takes less than half of the CPU time of six stripes: who is no further from the fastest counts as fast.
 constexpr double noise = 0.05;
 
-// Of these it only measures how long they take (forecast.cpp).
+// So many more than fill the engine twice are not measured: together they are enough for what the
+// wait has to learn first (forecast.cpp).
 constexpr int learning_frames = 2;
 
 // More in flight are no faster, and would take their memory.

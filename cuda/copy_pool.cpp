@@ -93,21 +93,22 @@ void CopyPool::copy(const CopyJob& job) noexcept {
   if (size_bytes == 0) return;
   const CopyJob few = in_few_rows(job);
   if (helpers_.empty() || size_bytes < worth_sharing_bytes)
-    copy_range(few, 0, size_bytes, stores_of(size_bytes));
+    copy_range(few, 0, size_bytes, stores_of(few, size_bytes));
   else
     share(few, size_bytes);
 }
 
-// What has left the core's cache before it is read costs the reader the same, and the writer less:
-// a cached store reads the line first.
-Stores CopyPool::stores_of(std::size_t size_bytes) const noexcept {
-  return size_bytes > cache_bytes_ ? Stores::streaming : Stores::cached;
+// A cached store reads the line first. That pays where the reader finds it in a cache: not where it
+// has left the core's before, nor where the reader is a device, which would have to fetch it there.
+Stores CopyPool::stores_of(const CopyJob& job, std::size_t size_bytes) const noexcept {
+  const bool is_for_device = job.direction == CopyDirection::upload;
+  return is_for_device || size_bytes > cache_bytes_ ? Stores::streaming : Stores::cached;
 }
 
 void CopyPool::share(const CopyJob& job, std::size_t size_bytes) noexcept {
   const std::size_t pieces = pieces_for_each * (helpers_.size() + 1);
   const std::size_t whole_pages = (size_bytes / pieces + page_bytes - 1) / page_bytes * page_bytes;
-  round_ = {job, size_bytes, std::max(least_piece_bytes, whole_pages), stores_of(size_bytes)};
+  round_ = {job, size_bytes, std::max(least_piece_bytes, whole_pages), stores_of(job, size_bytes)};
   const Time begin = now();
   open(begin);
   take_pieces();

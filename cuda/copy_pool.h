@@ -20,7 +20,7 @@ namespace stripe {
 class CopyPool {
  public:
   /// `helpers`: threads beside the caller's. Where one can't be started, fewer do the work.
-  /// `cache_bytes`: larger copies go past the caches.
+  /// `cache_bytes`: larger copies go past the caches, as all uploads do.
   explicit CopyPool(int helpers, std::size_t cache_bytes = core_cache_bytes());
   CopyPool(const CopyPool&) = delete;
   ~CopyPool();
@@ -47,7 +47,7 @@ class CopyPool {
 
   static constexpr std::size_t line_bytes = 64;
 
-  Stores stores_of(std::size_t size_bytes) const noexcept;
+  Stores stores_of(const CopyJob& job, std::size_t size_bytes) const noexcept;
   void share(const CopyJob& job, std::size_t size_bytes) noexcept;
   void open(Time begin) noexcept;
   void close(Time begin) noexcept;

@@ -215,7 +215,7 @@ struct Maps {
   template <typename Word>
   static void load() {
     load_cuda_kernel(map_planes<First, Rest, Word, false>);
-    load_cuda_kernel(map_planes<First, Rest, Word, has_kernel_over_link>);
+    if constexpr (has_kernel_over_link) load_cuda_kernel(map_planes<First, Rest, Word, true>);
   }
 };
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Staging on the CPU: what several threads copy, into the caches and past them, told against memcpy of one
-// thread. Frames lie in 32 touched buffers, so that none of them is in a cache; the blocks that they are staged
+// Staging on the CPU: what several threads copy, told against memcpy of one thread; outputs into the caches and past
+// them, with a reader behind each. Frames lie in 32 touched buffers, so that none of them is in a cache; the blocks that they are staged
 // through come again after three.
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -57,9 +58,31 @@ Sample copy_alone(Memory& memory, int frames) {
   return watch.a_frame(frames);
 }
 
-Sample copy_one_way(Memory& memory, CopyPool& pool, CopyDirection direction, int frames) {
+Sample copy_in(Memory& memory, CopyPool& pool, int frames) {
   const Stopwatch watch;
-  for (int i = 0; i < frames; ++i) pool.copy(memory.job(i, direction));
+  for (int i = 0; i < frames; ++i) pool.copy(memory.job(i, CopyDirection::upload));
+  return watch.a_frame(frames);
+}
+
+// What a reader in the same thread would do next.
+void read_all(const std::byte* data, std::size_t size_bytes) {
+  std::uint64_t sum = 0;
+  for (std::size_t at = 0; at + sizeof sum <= size_bytes; at += sizeof sum) {
+    std::uint64_t word;
+    std::memcpy(&word, data + at, sizeof word);
+    sum += word;
+  }
+  [[maybe_unused]] static volatile std::uint64_t seen;
+  seen = sum;
+}
+
+Sample copy_out(Memory& memory, CopyPool& pool, int frames) {
+  const Stopwatch watch;
+  for (int i = 0; i < frames; ++i) {
+    const stripe::CopyJob job = memory.job(i, CopyDirection::download);
+    pool.copy(job);
+    read_all(job.to, job.row_bytes);
+  }
   return watch.a_frame(frames);
 }
 
@@ -88,21 +111,20 @@ void compare(const char* name, std::size_t frame_bytes, int frames, int rounds) 
   Memory in(frame_bytes), out(frame_bytes);
   std::vector<Contestant> contestants = {
       {"memcpy, one thread", [&] { return copy_alone(in, frames); }}};
-  for (const int helpers : helper_counts())
+  for (const int helpers : helper_counts()) {
+    const std::string count = std::to_string(helpers) + (helpers == 1 ? " helper, " : " helpers, ");
+    const auto up = std::make_shared<CopyPool>(helpers);
+    contestants.push_back({count + "in", [=, &in] { return copy_in(in, *up, frames); }});
     for (const std::size_t cache_bytes : {never_past_caches, always_past_caches}) {
-      const auto up = std::make_shared<CopyPool>(helpers, cache_bytes);
       const auto down = std::make_shared<CopyPool>(helpers, cache_bytes);
-      const std::string text = std::to_string(helpers) + (helpers == 1 ? " helper" : " helpers") +
-                               (cache_bytes ? ", cached, " : ", streaming, ");
+      const std::string out_text = cache_bytes ? "out cached" : "out streaming";
       contestants.push_back(
-          {text + "in", [=, &in] { return copy_one_way(in, *up, CopyDirection::upload, frames); }});
-      contestants.push_back({text + "out", [=, &out] {
-                               return copy_one_way(out, *down, CopyDirection::download, frames);
-                             }});
-      contestants.push_back({text + "in and out at once", [=, &in, &out] {
+          {count + out_text + ", and read", [=, &out] { return copy_out(out, *down, frames); }});
+      contestants.push_back({count + "in and " + out_text, [=, &in, &out] {
                                return copy_both_ways(in, out, *up, *down, frames);
                              }});
     }
+  }
   const std::vector<Figure> figures = benchmark::measure_in_turn(contestants, rounds);
   std::printf("\n%s\n%-42s %9s %9s %7s %9s\n", name, "", "us", "GB/s", "ratio", "CPU us");
   for (std::size_t i = 0; i < figures.size(); ++i)
@@ -118,6 +140,7 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::max(1, std::atoi(argv[1])) : 7;
   std::printf("a core's own cache: %zu bytes; useful helpers: %d; medians of %d rounds\n",
               CopyPool::core_cache_bytes(), CopyPool::useful_helpers(), rounds);
+  compare("720p NV12", 1280 * 720 * 3 / 2, 256, rounds);
   compare("1080p NV12", 1920 * 1080 * 3 / 2, 128, rounds);
   compare("1080p RGBA", 1920 * 1080 * 4, 64, rounds);
   compare("2160p RGBA", 3840 * 2160 * 4, 32, rounds);

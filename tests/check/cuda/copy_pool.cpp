@@ -75,7 +75,7 @@ struct Shape {
   }
 };
 
-/// What is wrong with a copy, in words; empty if nothing.
+/// What is wrong with a copy, in words; empty if nothing. Either way, since they store otherwise.
 std::string check_copy(CopyPool& pool, const Shape& shape, Random& random) {
   Side to(shape.row_bytes, shape.rows, shape.to_pitch(), random);
   Side from(shape.row_bytes, shape.rows, shape.from_pitch(), random);
@@ -84,7 +84,8 @@ std::string check_copy(CopyPool& pool, const Shape& shape, Random& random) {
   for (std::size_t y = 0; y < shape.rows; ++y)
     std::copy_n(&source[from.index(y)], shape.row_bytes, &expected[to.index(y)]);
   pool.copy({test::as_bytes(to.data()), shape.to_pitch(), test::as_bytes(from.data()),
-             shape.from_pitch(), shape.row_bytes, shape.rows, stripe::CopyDirection::upload});
+             shape.from_pitch(), shape.row_bytes, shape.rows,
+             random.one_in(2) ? stripe::CopyDirection::upload : stripe::CopyDirection::download});
   if (to.bytes == expected && from.bytes == source) return {};
   return std::to_string(shape.row_bytes) + " bytes x " + std::to_string(shape.rows) + ", pitches " +
          std::to_string(shape.to_pitch()) + " and " + std::to_string(shape.from_pitch());
