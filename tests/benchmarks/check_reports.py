@@ -22,9 +22,9 @@ PEERS = ["cudaupload ! cudadownload", "cudaupload ! queue ! cudadownload ! queue
 STRIPES = [1, 2, 3, 4, 6, 8, 12, 16]
 
 
-def run(name, program, options, folder, environment):
+def run(name, program, options, folder, environment, size=None):
     path = folder / f"{name}.json"
-    command = [program, *options, "--size", SIZE[name], "--frames", "2", "--rounds", "1", "--json", path]
+    command = [program, *options, "--size", size or SIZE[name], "--frames", "2", "--rounds", "1", "--json", path]
     subprocess.run(command, check=True, env=environment, stdin=subprocess.DEVNULL)
     return json.loads(path.read_text(encoding="utf-8")), path
 
@@ -48,6 +48,16 @@ def check_engine(report):
     assert set(configs(report["rows"])) == wanted | {"limit"}
     assert [model["size"] for model in report["models"]] == [SIZE["engine"]]
     assert report["models"][0]["one_way_us"] > 0, report["models"]
+
+
+def check_staging(report):
+    check_rows(report["rows"])
+    ways = {f"page-lock=stage async-depth={depth} stripe-count={stripes}"
+            for depth, stripes in ((1, 1), (1, 3), (3, 1), (3, 3), (3, 6))}
+    assert set(configs(report["rows"])) == ways | {"limit", "memcpy, one thread"}
+    assert set(configs(report["staged"])) == ways
+    for row in report["staged"]:
+        assert all(row[key] > 0 for key in ("in_us", "upload_us", "kernel_us", "download_us", "out_us")), row
 
 
 def check_peers(report):
@@ -91,6 +101,9 @@ def main():
         report, path = run(name, program, ["--sweep"], folder, os.environ)
         check_engine(report)
         check_charts(["sweep"], path, folder)
+        report, path = run(name, program, ["--staging"], folder, os.environ, "1080p RGBA")
+        check_staging(report)
+        check_charts([], path, folder)
     else:
         # OpenGL on a CPU is slow; without a window system it mostly fails, which is one of the ways to be told.
         report, path = run(name, program, [], folder, {**os.environ, "GST_GL_WINDOW": "none"})

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-// Staging on the CPU: what several threads copy, told against memcpy of one thread; outputs into the caches and past
-// them, with a reader behind each. Frames lie in 32 touched buffers, so that none of them is in a cache; the blocks that they are staged
-// through come again after three.
+// Staging on the CPU: what several threads copy, told against memcpy of one thread; outputs into the caches and
+// past them, alone with a reader behind each: those are to be told against each other. Frames lie in 32 touched
+// buffers, so that none of them is in a cache; the blocks that they are staged through come again after three.
 
 #include <algorithm>
 #include <cstdint>

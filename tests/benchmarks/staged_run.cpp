@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <future>
 #include <stdexcept>
 #include <utility>
@@ -12,9 +13,12 @@ namespace benchmark {
 namespace {
 
 constexpr int buffers = 32;
-constexpr std::byte input_value{1}, wiped_value{2};
+constexpr std::byte wiped_value{0};
 
-// Whoever waits for a semaphore goes on when the other thread has ended, and finds out why.
+// Each its own, so that another frame's is not taken for it.
+std::byte input_value(std::size_t buffer) { return static_cast<std::byte>(buffer + 1); }
+
+// Whoever waits for a semaphore goes on when the other thread has failed.
 class Opening {
  public:
   Opening(std::counting_semaphore<>& semaphore, int frames)
@@ -37,7 +41,7 @@ class Opening {
 StagedMemory::StagedMemory(const Size& size)
     : layout_(stripe::make_frame_layout(size.layout, size.width, size.height)) {
   for (int i = 0; i < buffers; ++i) {
-    inputs_.emplace_back(layout_.size_bytes, input_value);
+    inputs_.emplace_back(layout_.size_bytes, input_value(static_cast<std::size_t>(i)));
     outputs_.emplace_back(layout_.size_bytes, wiped_value);
   }
 }
@@ -63,8 +67,10 @@ void StagedMemory::wipe_output(stripe::Ticket frame) {
 }
 
 void StagedMemory::check_output(stripe::Ticket frame) const {
-  const std::vector<std::byte>& output = outputs_[frame % outputs_.size()];
-  if (std::any_of(output.begin(), output.end(), [](std::byte b) { return b != input_value; }))
+  const std::size_t buffer = frame % buffers;
+  const std::vector<std::byte>& output = outputs_[buffer];
+  if (std::any_of(output.begin(), output.end(),
+                  [&](std::byte b) { return b != input_value(buffer); }))
     throw std::runtime_error("the output of a staged frame is wrong");
 }
 
@@ -83,10 +89,8 @@ StagedRun::StagedRun(const std::shared_ptr<stripe::Device>& device, const Size& 
       for_submit_(way.depth) {}
 
 Sample StagedRun::run(int frames) {
-  const stripe::Ticket last = submitted_ + static_cast<stripe::Ticket>(frames) - 1;
-  memory_.wipe_output(last);
   const Sample sample = depth_ == 1 ? take_turns(frames) : run_at_once(frames);
-  memory_.check_output(last);
+  check_some();
   return sample;
 }
 
@@ -95,6 +99,16 @@ std::vector<stripe::FrameTimes> StagedRun::run_timed(int frames) {
   run(frames);
   parameters_.timed = false;
   return std::exchange(times_, {});
+}
+
+// Frames of their own, right behind those that are measured: these write each buffer many times.
+void StagedRun::check_some() {
+  const stripe::Ticket first = submitted_;
+  const auto count = static_cast<stripe::Ticket>(depth_);
+  for (stripe::Ticket i = 0; i < count; ++i) memory_.wipe_output(first + i);
+  for (stripe::Ticket i = 0; i < count; ++i) submit();
+  for (stripe::Ticket i = 0; i < count; ++i) engine_.wait(waited_++);
+  for (stripe::Ticket i = 0; i < count; ++i) memory_.check_output(first + i);
 }
 
 Sample StagedRun::take_turns(int frames) {
@@ -111,14 +125,26 @@ Sample StagedRun::run_at_once(int frames) {
   const int all = frames + 2 * depth_;
   std::future<Sample> waiting =
       std::async(std::launch::async, [this, frames] { return wait_for_frames(frames); });
-  Opening opening(for_wait_, all);
-  for (int i = 0; i < all; ++i) {
-    for_submit_.acquire();
-    submit();
-    for_wait_.release();
+  const std::exception_ptr failure = submit_frames(all);
+  // What the waiting thread failed of comes first: the other goes on without it, and fails of that.
+  const Sample sample = waiting.get();
+  if (failure) std::rethrow_exception(failure);
+  return sample;
+}
+
+std::exception_ptr StagedRun::submit_frames(int frames) {
+  Opening opening(for_wait_, frames);
+  try {
+    for (int i = 0; i < frames; ++i) {
+      for_submit_.acquire();
+      submit();
+      for_wait_.release();
+    }
+  } catch (...) {
+    return std::current_exception();
   }
   opening.set_done();
-  return waiting.get();
+  return nullptr;
 }
 
 Sample StagedRun::wait_for_frames(int frames) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <semaphore>
 #include <string>
@@ -23,7 +24,7 @@ class StagedMemory {
   // One thread's memcpy of the frames, input to output.
   Sample copy(int frames);
 
-  // The output of a frame, before it and after; the latter throws where it isn't the input.
+  // The output of a frame, before it and after; the latter throws where it isn't that frame's input.
   void wipe_output(stripe::Ticket frame);
   void check_output(stripe::Ticket frame) const;
 
@@ -58,6 +59,8 @@ class StagedRun {
  private:
   Sample take_turns(int frames);
   Sample run_at_once(int frames);
+  std::exception_ptr submit_frames(int frames);
+  void check_some();
   Sample wait_for_frames(int frames);
   void submit();
   void wait();

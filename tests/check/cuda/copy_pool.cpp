@@ -188,8 +188,9 @@ GST_START_TEST(rounds_follow_at_once) {
   Bytes to(size);
   for (int round = 0; round < 500; ++round) {
     const Bytes& from = sources[round % 2];
-    pool.copy(test::whole_copy(test::as_bytes(to.data()), test::as_bytes(from.data()), size,
-                               stripe::CopyDirection::upload));
+    pool.copy(test::whole_copy(
+        test::as_bytes(to.data()), test::as_bytes(from.data()), size,
+        round % 3 ? stripe::CopyDirection::upload : stripe::CopyDirection::download));
     fail_unless(to == from, "round %d", round);
   }
 }
