@@ -16,7 +16,8 @@ namespace stripe {
 namespace {
 
 // The best of some measurements differs by little less from that of others, and a frame that is mapped
-// takes half to three quarters of the CPU time of six stripes: who is no further from the fastest counts as fast.
+// takes half to three quarters of the CPU time of six stripes: who is no further from the fastest
+// counts as fast.
 constexpr double noise = 0.05;
 
 // So many more than fill the engine twice are not measured: together they are enough for what the

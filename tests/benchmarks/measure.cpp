@@ -21,12 +21,6 @@ double cpu_us_now() {
   return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
 }
 
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 // What a contestant has done so far.
 struct Turns {
   std::vector<Sample> samples;
@@ -52,6 +46,12 @@ stripe::PinnedBlock touched_block(stripe::Device& device, std::size_t size_bytes
 }
 
 }  // namespace
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
 
 Stopwatch::Stopwatch() : begin_(std::chrono::steady_clock::now()), cpu_begin_us_(cpu_us_now()) {}
 

@@ -56,6 +56,9 @@ struct Contestant {
 // has failed is not run again.
 std::vector<Figure> measure_in_turn(const std::vector<Contestant>& contestants, int rounds);
 
+// Of values, of which there is at least one.
+double median(std::vector<double> values);
+
 // Summarizes samples, of which there is at least one.
 Figure summarize(const std::vector<Sample>& samples);
 

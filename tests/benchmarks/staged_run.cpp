@@ -18,24 +18,6 @@ constexpr std::byte wiped_value{0};
 // Each its own, so that another frame's is not taken for it.
 std::byte input_value(std::size_t buffer) { return static_cast<std::byte>(buffer + 1); }
 
-// Whoever waits for a semaphore goes on when the other thread has failed.
-class Opening {
- public:
-  Opening(std::counting_semaphore<>& semaphore, int frames)
-      : semaphore_(semaphore), frames_(frames) {}
-  Opening(const Opening&) = delete;
-  ~Opening() {
-    if (!done_) semaphore_.release(frames_);
-  }
-
-  void set_done() noexcept { done_ = true; }
-
- private:
-  std::counting_semaphore<>& semaphore_;
-  const int frames_;
-  bool done_ = false;
-};
-
 }  // namespace
 
 StagedMemory::StagedMemory(const Size& size)
@@ -120,35 +102,40 @@ Sample StagedRun::take_turns(int frames) {
   return watch.a_frame(frames);
 }
 
-// Measured while as many frames as may be are in flight: some come before, and some after.
+// Measured while as many frames as may be are in flight: some come before, and some after. A thread that fails lets
+// the other go on, which then fails, too.
 Sample StagedRun::run_at_once(int frames) {
   const int all = frames + 2 * depth_;
-  std::future<Sample> waiting =
-      std::async(std::launch::async, [this, frames] { return wait_for_frames(frames); });
-  const std::exception_ptr failure = submit_frames(all);
-  // What the waiting thread failed of comes first: the other goes on without it, and fails of that.
+  std::future<Sample> waiting = std::async(std::launch::async, [this, frames, all] {
+    try {
+      return wait_for_frames(frames);
+    } catch (...) {
+      for_submit_.release(all);
+      throw;
+    }
+  });
+  std::exception_ptr failure;
+  try {
+    submit_frames(all);
+  } catch (...) {
+    failure = std::current_exception();
+    for_wait_.release(all);
+  }
+  // What the waiting thread failed of comes first: the submitting one may have failed of that.
   const Sample sample = waiting.get();
   if (failure) std::rethrow_exception(failure);
   return sample;
 }
 
-std::exception_ptr StagedRun::submit_frames(int frames) {
-  Opening opening(for_wait_, frames);
-  try {
-    for (int i = 0; i < frames; ++i) {
-      for_submit_.acquire();
-      submit();
-      for_wait_.release();
-    }
-  } catch (...) {
-    return std::current_exception();
+void StagedRun::submit_frames(int frames) {
+  for (int i = 0; i < frames; ++i) {
+    for_submit_.acquire();
+    submit();
+    for_wait_.release();
   }
-  opening.set_done();
-  return nullptr;
 }
 
 Sample StagedRun::wait_for_frames(int frames) {
-  Opening opening(for_submit_, frames + 2 * depth_);
   const auto wait_for = [this](int count) {
     for (int i = 0; i < count; ++i) {
       for_wait_.acquire();
@@ -161,7 +148,6 @@ Sample StagedRun::wait_for_frames(int frames) {
   wait_for(frames);
   const Sample sample = watch.a_frame(frames);
   wait_for(depth_);
-  opening.set_done();
   return sample;
 }
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <exception>
 #include <memory>
 #include <semaphore>
 #include <string>
@@ -59,9 +58,9 @@ class StagedRun {
  private:
   Sample take_turns(int frames);
   Sample run_at_once(int frames);
-  std::exception_ptr submit_frames(int frames);
-  void check_some();
+  void submit_frames(int frames);
   Sample wait_for_frames(int frames);
+  void check_some();
   void submit();
   void wait();
 

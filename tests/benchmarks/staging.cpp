@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "staging.h"
 
-#include <algorithm>
+#include <cstddef>
+#include <deque>
 #include <limits>
-#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
+#include "cuda/host_clock.h"
 #include "cuda/overlap.h"
 #include "measure.h"
 #include "sizes.h"
@@ -20,57 +22,52 @@ namespace {
 constexpr const char* memcpy_config = "memcpy, one thread";
 constexpr StagedWay ways[] = {{1, 1}, {1, 3}, {3, 1}, {3, 3}, {3, 6}};
 
-using Runs = std::vector<std::shared_ptr<StagedRun>>;
+using stripe::FrameTimes;
 
 std::vector<Row> compare(stripe::Device& device, const Size& size, StagedMemory& memory,
-                         const Runs& runs, int frames, int rounds) {
+                         std::deque<StagedRun>& runs, int frames, int rounds) {
   DuplexLimit limit(device, size);
   std::vector<Contestant> contestants = {{limit_config, [&] { return limit.run(frames); }},
                                          {memcpy_config, [&] { return memory.copy(frames); }}};
   for (std::size_t i = 0; i < runs.size(); ++i)
-    contestants.push_back({config_of(ways[i]), [&, i] { return runs[i]->run(frames); }});
+    contestants.push_back({config_of(ways[i]), [&, i] { return runs[i].run(frames); }});
   return make_rows(std::string(size.name) + ", staged", contestants,
                    measure_in_turn(contestants, rounds));
 }
 
-double median_us(const std::vector<stripe::FrameTimes>& frames,
-                 stripe::Time (*time_of)(const stripe::FrameTimes&)) {
-  std::vector<stripe::Time> times;
-  for (const stripe::FrameTimes& frame : frames) times.push_back(time_of(frame));
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return 1e-3 * static_cast<double>(*middle);
+template <typename TimeOf>
+double median_us(const std::vector<FrameTimes>& frames, TimeOf time_of) {
+  std::vector<double> times;
+  for (const FrameTimes& frame : frames) times.push_back(stripe::microseconds(time_of(frame)));
+  return median(std::move(times));
 }
 
-stripe::Time sum_of(const std::vector<stripe::Span>& spans) {
-  stripe::Time sum = 0;
-  for (const stripe::Span& span : spans) sum += span.length();
-  return sum;
-}
-
-template <stripe::Span stripe::StripeTimes::*Part>
-stripe::Time time_at(const stripe::FrameTimes& frame) {
-  std::vector<stripe::Span> spans;
-  for (const stripe::StripeTimes& stripe : frame.stripes) spans.push_back(stripe.*Part);
+stripe::Time length_within(const FrameTimes& frame, const std::vector<stripe::Span>& spans) {
   return stripe::union_length(spans, {frame.submit.begin, frame.wait.end});
 }
 
+template <stripe::Span stripe::StripeTimes::*Part>
+stripe::Time time_at(const FrameTimes& frame) {
+  std::vector<stripe::Span> spans;
+  for (const stripe::StripeTimes& stripe : frame.stripes) spans.push_back(stripe.*Part);
+  return length_within(frame, spans);
+}
+
+stripe::Time time_in(const FrameTimes& frame) { return length_within(frame, frame.staging_in); }
+stripe::Time time_out(const FrameTimes& frame) { return length_within(frame, frame.staging_out); }
+
 StagedRow take_apart(const Size& size, const StagedWay& way, StagedRun& run, int frames) {
-  using stripe::FrameTimes, stripe::StripeTimes;
+  using stripe::StripeTimes;
   const std::vector<FrameTimes> times = run.run_timed(frames);
-  const auto in = [](const FrameTimes& frame) { return sum_of(frame.staging_in); };
-  const auto out = [](const FrameTimes& frame) { return sum_of(frame.staging_out); };
-  const auto wait = [](const FrameTimes& frame) {
-    return frame.wait.length() - sum_of(frame.staging_out);
-  };
+  const auto wait = [](const FrameTimes& frame) { return frame.wait.length() - time_out(frame); };
   return {size.name,
           config_of(way),
-          median_us(times, in),
+          median_us(times, time_in),
           median_us(times, time_at<&StripeTimes::upload>),
           median_us(times, time_at<&StripeTimes::kernel>),
           median_us(times, time_at<&StripeTimes::download>),
           median_us(times, wait),
-          median_us(times, out)};
+          median_us(times, time_out)};
 }
 
 Verdict verdict_of(const Size& size, const std::vector<Row>& rows) {
@@ -97,15 +94,14 @@ void measure_size(Context& context, const Size& size) {
   Report& report = context.report;
   const int frames = scale_frames(size, report.frames);
   StagedMemory memory(size);
-  Runs runs;
-  for (const StagedWay& way : ways)
-    runs.push_back(std::make_shared<StagedRun>(context.device, size, way, memory));
+  std::deque<StagedRun> runs;
+  for (const StagedWay& way : ways) runs.emplace_back(context.device, size, way, memory);
   const std::vector<Row> rows = compare(*context.device, size, memory, runs, frames, report.rounds);
   print_rows(rows);
   report.rows.insert(report.rows.end(), rows.begin(), rows.end());
   report.verdicts.push_back(verdict_of(size, rows));
   for (std::size_t i = 0; i < runs.size(); ++i)
-    report.staged.push_back(take_apart(size, ways[i], *runs[i], frames));
+    report.staged.push_back(take_apart(size, ways[i], runs[i], frames));
 }
 
 }  // namespace

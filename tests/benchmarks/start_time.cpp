@@ -10,6 +10,7 @@
 #include <stdexcept>
 
 #include "child.h"
+#include "measure.h"
 #include "peers.h"
 #include "pipeline.h"
 
@@ -26,11 +27,6 @@ struct Starter {
   std::vector<double> times_ms{};
   std::string failure{};
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 void start_once(Starter& starter) {
   if (!starter.failure.empty()) return;
