@@ -73,6 +73,8 @@ def check_pipelines(report):
     check_rows(report["rows"] + report["peers"] + report["on_cpu"])
     assert set(WAYS) <= set(configs(report["rows"])), configs(report["rows"])
     check_peers(report)
+    for row in report["overlaps"]:
+        assert row["stripes"] > 0 and row["streams"] > 0 and row["transfer"] in ("copy", "mapped"), row
     assert {"identity", "cudastripetransform"} <= set(configs(report["starts"]))
     assert all(start["median_ms"] > 0 for start in report["starts"]), report["starts"]
     told = {row["size"] for row in report["on_cpu"]} | {each["size"] for each in report["absent"]}

@@ -34,9 +34,15 @@ StructureRef read_stats(GstElement* pipeline) {
 }
 
 void read_overlap(GstElement* pipeline, OverlapRow& row) {
-  gst_structure_get(read_stats(pipeline).get(), "overlap", G_TYPE_DOUBLE, &row.overlap,
-                    "overlap-ceiling", G_TYPE_DOUBLE, &row.ceiling, "link-share", G_TYPE_DOUBLE,
-                    &row.link_share, nullptr);
+  const StructureRef stats = read_stats(pipeline);
+  guint stripes = 0, streams = 0;
+  gst_structure_get(stats.get(), "overlap", G_TYPE_DOUBLE, &row.overlap, "overlap-ceiling",
+                    G_TYPE_DOUBLE, &row.ceiling, "link-share", G_TYPE_DOUBLE, &row.link_share,
+                    "stripes-per-frame", G_TYPE_UINT, &stripes, "streams", G_TYPE_UINT, &streams,
+                    nullptr);
+  row.stripes = static_cast<int>(stripes);
+  row.streams = static_cast<int>(streams);
+  row.transfer = gst_structure_get_string(stats.get(), "transfer-mode");
 }
 
 void check_pool(GstElement* pipeline) {
@@ -85,17 +91,13 @@ void ElementWays::add_chain(std::vector<Contestant>& contestants, const std::str
 void ElementWays::add_to(std::vector<Contestant>& contestants, std::vector<Absence>& absences) {
   for (const std::string config : plain_ways) {
     const std::size_t row = overlaps_.size();
-    overlaps_.push_back({size_.name, config, 0, 0, 0});
+    overlaps_.push_back({size_.name, config, 0, 0, 0, 0, 0, {}});
     add_chain(contestants, config, "effect=invert " + config, Source::still,
               [this, row](GstElement* pipeline) {
-                read_overlap(pipeline, overlaps_[row]);
-                if (overlaps_[row].config != way::single) return;
-                const StructureRef stats = read_stats(pipeline);
-                guint stripes = 0, streams = 0;
-                gst_structure_get(stats.get(), "stripes-per-frame", G_TYPE_UINT, &stripes,
-                                  "streams", G_TYPE_UINT, &streams, nullptr);
-                choice_ = {static_cast<int>(stripes), static_cast<int>(streams),
-                           gst_structure_get_string(stats.get(), "transfer-mode")};
+                OverlapRow& overlap = overlaps_[row];
+                read_overlap(pipeline, overlap);
+                if (overlap.config == way::single)
+                  choice_ = {overlap.stripes, overlap.streams, overlap.transfer};
               });
   }
   // Behind the pipeline of which it takes the choice.

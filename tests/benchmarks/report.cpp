@@ -51,11 +51,13 @@ void print_absences(const std::vector<Absence>& absences) {
 }
 
 void print_overlaps(const std::vector<OverlapRow>& rows) {
-  std::printf("\nOverlap, as stats have it\n  %-60s %7s  %7s  %10s\n", "", "overlap", "ceiling",
-              "link share");
+  std::printf(
+      "\nOverlap and what was chosen, as stats have it\n  %-60s %7s  %7s  %10s  %7s  %7s  %s\n", "",
+      "overlap", "ceiling", "link share", "stripes", "streams", "transfer");
   for (const OverlapRow& row : rows)
-    std::printf("  %-60s %7.2f  %7.2f  %10.2f\n", (row.size + " " + row.config).c_str(),
-                row.overlap, row.ceiling, row.link_share);
+    std::printf("  %-60s %7.2f  %7.2f  %10.2f  %7d  %7d  %s\n",
+                (row.size + " " + row.config).c_str(), row.overlap, row.ceiling, row.link_share,
+                row.stripes, row.streams, row.transfer.c_str());
 }
 
 void print_kernels(const std::vector<KernelRow>& rows) {

@@ -53,6 +53,9 @@ struct OverlapRow {
   double overlap;
   double ceiling;
   double link_share;
+  int stripes;  // a frame
+  int streams;
+  std::string transfer;  // copy or mapped
 };
 
 // A peer that has no row.

@@ -79,6 +79,9 @@ void write_overlap(JsonWriter& json, const OverlapRow& row) {
   json.number("overlap", row.overlap, ratio_decimals);
   json.number("ceiling", row.ceiling, ratio_decimals);
   json.number("link_share", row.link_share, ratio_decimals);
+  json.number("stripes", row.stripes);
+  json.number("streams", row.streams);
+  json.text("transfer", row.transfer);
   json.end_object();
 }
 
@@ -146,7 +149,8 @@ void write_list(JsonWriter& json, const char* key, const Rows& rows, Write write
 //             gb_per_s (read and written, 10^9 bytes)
 //   staged    engine: where the time of a staged frame goes: size, config, in_us (copied to page-locked memory by the
 //             CPU), upload_us, kernel_us, download_us, wait_us (a thread for the device), out_us (copied by the CPU)
-//   overlaps  pipelines: what the element's stats said after the last round: size, config, overlap, ceiling, link_share
+//   overlaps  pipelines: what the element's stats said after the last round: size, config, overlap, ceiling, link_share,
+//             and what it used: stripes (a frame), streams, transfer (copy, mapped)
 //   starts    pipelines: to the first frame in milliseconds: config, median_ms, low_ms, high_ms, own_ms (more than
 //             with an identity in the same place)
 //   on_cpu    pipelines: on the host backend and on so many CPUs, as rows; "ratio" and "share" are told against the
