@@ -27,9 +27,11 @@ constexpr int learning_frames = 2;
 // More in flight are no faster, and would take their memory.
 constexpr int most_frames_in_flight = 4;
 
-// Candidates are measured at most so often, since another process, or a CPU that was asleep, may
-// hold up any of them: once more unless they are hopeless, and from then on where they are close to
-// the fastest.
+// Another process, or a CPU that was asleep, may hold up any candidate. So each is measured in at most
+// so many rounds: in the second unless it is hopeless, and from then on where it is close to the
+// fastest. Large frames leave time for the first only: there what was the best is measured again as
+// soon as one that costs more is faster, or that one has to be faster by a tenth.
+constexpr double certain = 1.1;
 constexpr double hopeless = 2.5;
 constexpr double close = 1.15;
 constexpr int most_rounds = 4;
@@ -199,16 +201,19 @@ Calibration measure_all(const std::shared_ptr<Device>& device, const FrameShape&
   }
 }
 
+// Whether there was time for it.
+bool measure_once_more(Candidate& one, const MeasureCandidate& measure) {
+  const std::optional<double> time = measure(one);
+  if (time) one.us = std::min(one.us, *time);
+  return time.has_value();
+}
+
 // Whether there is time for another round.
 bool measure_again(std::vector<Candidate>& tried, double within, const MeasureCandidate& measure) {
   double best = std::numeric_limits<double>::infinity();
   for (const Candidate& one : tried) best = std::min(best, one.us);
-  for (Candidate& one : tried) {
-    if (one.us > within * best) continue;
-    const std::optional<double> time = measure(one);
-    if (!time) return false;
-    one.us = std::min(one.us, *time);
-  }
+  for (Candidate& one : tried)
+    if (one.us <= within * best && !measure_once_more(one, measure)) return false;
   return true;
 }
 
@@ -217,16 +222,36 @@ int calls_of(const Candidate& candidate) {
   return candidate.stripe_count * (candidate.transfer == Transfer::mapped ? 1 : 3);
 }
 
-const Candidate* cheapest_of_fastest(const std::vector<Candidate>& tried) {
+// Its place; nothing where nothing was tried.
+std::optional<std::size_t> cheapest_of_fastest(const std::vector<Candidate>& tried) {
   double shortest = std::numeric_limits<double>::infinity();
   for (const Candidate& one : tried) shortest = std::min(shortest, one.us);
-  const Candidate* best = nullptr;
+  std::optional<std::size_t> best;
   const auto costs_less = [](const Candidate& a, const Candidate& b) {
     return std::pair(calls_of(a), a.us) < std::pair(calls_of(b), b.us);
   };
-  for (const Candidate& one : tried)
-    if (one.us <= shortest * (1 + noise) && (!best || costs_less(one, *best))) best = &one;
+  for (std::size_t i = 0; i < tried.size(); ++i)
+    if (tried[i].us <= shortest * (1 + noise) && (!best || costs_less(tried[i], tried[*best])))
+      best = i;
   return best;
+}
+
+// Whether there is time for another one. The new one may also make a third one the best, which is
+// still within `noise` of it.
+bool try_next(const Candidate& candidate, std::vector<Candidate>& tried,
+              const MeasureCandidate& measure) {
+  const std::optional<double> time = measure(candidate);
+  if (!time) return false;
+  if (!std::isfinite(*time)) return true;
+  const std::optional<std::size_t> former = cheapest_of_fastest(tried);
+  tried.push_back({candidate.transfer, candidate.stripe_count, *time});
+  if (!former) return true;
+  const Candidate& best = tried[*cheapest_of_fastest(tried)];
+  if (calls_of(best) <= calls_of(tried[*former])) return true;
+  const bool is_certain = tried[*former].us > certain * best.us;
+  if (measure_once_more(tried[*former], measure)) return true;
+  if (!is_certain) tried.pop_back();
+  return false;
 }
 
 }  // namespace
@@ -235,18 +260,13 @@ Calibration try_candidates(const Choice& guess, const std::vector<Candidate>& ca
                            const MeasureCandidate& measure) {
   Calibration out{guess, {}, false};
   bool has_time = true;
-  for (const Candidate& candidate : candidates) {
-    const std::optional<double> time = measure(candidate);
-    has_time = time.has_value();
-    if (!has_time) break;
-    if (std::isfinite(*time))
-      out.tried.push_back({candidate.transfer, candidate.stripe_count, *time});
-  }
+  for (std::size_t i = 0; i < candidates.size() && has_time; ++i)
+    has_time = try_next(candidates[i], out.tried, measure);
   for (int round = 1; round < most_rounds && has_time; ++round)
     has_time = measure_again(out.tried, round == 1 ? hopeless : close, measure);
-  if (const Candidate* best = cheapest_of_fastest(out.tried)) {
-    out.choice.transfer = best->transfer;
-    out.choice.stripe_count = best->stripe_count;
+  if (const std::optional<std::size_t> best = cheapest_of_fastest(out.tried)) {
+    out.choice.transfer = out.tried[*best].transfer;
+    out.choice.stripe_count = out.tried[*best].stripe_count;
   }
   return out;
 }

@@ -26,9 +26,11 @@ struct Calibration {
 /// could not be measured is infinite.
 using MeasureCandidate = std::function<std::optional<double>(const Candidate&)>;
 
-/// Tries candidates in their order, those that are not far behind up to three times more while there
+/// Tries candidates in their order, those that are not far behind in up to three more rounds while there
 /// is time, and takes the one with the shortest time; of those within 5 % of it the one that costs the
-/// CPU the fewest calls a frame; of those the fastest.
+/// CPU the fewest calls a frame; of those the fastest. Where one makes the best one that costs more calls
+/// than the best before, that one is measured again at once, since for large frames there is no second
+/// round. Where there is no time even for that, it has to be faster by a tenth, or does not count.
 ///
 /// Thread:  any.
 Calibration try_candidates(const Choice& guess, const std::vector<Candidate>& candidates,

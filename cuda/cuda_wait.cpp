@@ -34,7 +34,6 @@ class ShortSlack {
 
 // Returns how much too late.
 Time sleep_until(Time time) {
-  const ShortSlack slack;
   std::this_thread::sleep_until(
       std::chrono::steady_clock::time_point(std::chrono::nanoseconds(time)));
   return now() - time;
@@ -77,6 +76,7 @@ Waited wait_for_event(cudaEvent_t event, const WaitPlan& plan) {
   Waited waited;
   waited.was_late = true;
   if (has_passed(event)) return waited;
+  const ShortSlack slack;  // for all sleeps of this wait
   if (plan.sleep_until > now()) {
     waited.slept = true;
     waited.overslept = sleep_until(plan.sleep_until);

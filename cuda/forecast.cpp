@@ -7,8 +7,8 @@ namespace stripe {
 
 namespace {
 
-// Shares of the time a frame takes. A wait wakes at most half of `most_spin` before the expected
-// end, so that the other half is left for a frame that takes longer than expected.
+// Shares of the time a frame takes. A wait wakes at most `most_lead` before the expected end, and so
+// that some of its spin is left for a frame that takes longer than expected.
 constexpr double most_spin = 0.3;
 constexpr double most_lead = 0.15;
 constexpr double most_spin_ns = 50'000;
@@ -96,7 +96,7 @@ WaitPlan Forecast::plan(Time submitted, int behind) const noexcept {
   const auto overslept = static_cast<double>(oversleep_);
   const double usual = std::min(usual_lead * length, most_usual_lead_ns);
   double spin = std::min(most_spin * length, most_spin_ns);
-  double lead = std::min({usual + overslept, most_lead * length, spin / 2});
+  double lead = std::min({usual + overslept, most_lead * length, spin - usual});
   Time nap = 0;
   if (come_unevenly()) {
     spin *= uneven_spin;
