@@ -7,8 +7,8 @@ namespace stripe {
 
 namespace {
 
-// Shares of the time a frame takes. A wait wakes at most `most_lead` before the expected end, and so
-// that some of its spin is left for a frame that takes longer than expected.
+// Shares of the time a frame takes. A wait wakes at most `most_lead` before the expected end, and where
+// frames come evenly so that some of its spin is left for one that takes longer than expected.
 constexpr double most_spin = 0.3;
 constexpr double most_lead = 0.15;
 constexpr double most_spin_ns = 50'000;
