@@ -95,12 +95,13 @@ Keyword CubeParser::keyword_of(std::string_view word) const {
   for (std::size_t i = 0; i < keyword_names.size(); ++i)
     if (is_word(word, keyword_names[i])) return static_cast<Keyword>(i);
   if (is_word(word, "LUT_IN_VIDEO_RANGE") || is_word(word, "LUT_OUT_VIDEO_RANGE"))
-    fail(quoted(word) +
+    fail(quoted_for_message(word) +
          ": 0 and 1 are black and white here; export the LUT for data (full) range, without it");
   std::string known;
   for (const std::string_view name : keyword_names)
     known += (known.empty() ? "" : ", ") + std::string(name);
-  fail(quoted(word) + " is neither a number nor a keyword that is known here (" + known +
+  fail(quoted_for_message(word) + " is neither a number nor a keyword that is known here (" +
+       known +
        "); begin a comment with #, or remove the line if the LUT means the same without it");
 }
 
@@ -151,7 +152,7 @@ int CubeParser::read_size(Keyword keyword, const CubeWords& words, int largest) 
   const std::optional<int> size =
       words.count == 2 ? read_whole_number(words.word[1]) : std::nullopt;
   if (!size || *size < 2 || *size > largest)
-    fail(quoted(without_blanks(lines_.line())) + ": " + name_of(keyword) +
+    fail(quoted_for_message(without_blanks(lines_.line())) + ": " + name_of(keyword) +
          " takes one whole number from 2 to " + std::to_string(largest) +
          "; export the LUT in such a size");
   return *size;
@@ -159,7 +160,7 @@ int CubeParser::read_size(Keyword keyword, const CubeWords& words, int largest) 
 
 Range CubeParser::read_range(Keyword keyword, const CubeWords& words) const {
   if (words.count != 3)
-    fail(quoted(without_blanks(lines_.line())) + ": " + name_of(keyword) +
+    fail(quoted_for_message(without_blanks(lines_.line())) + ": " + name_of(keyword) +
          " takes two numbers; write the inputs of the first and of the last entry");
   const float min = read_one(words.word[1]);
   const float max = read_one(words.word[2]);
@@ -170,7 +171,7 @@ Range CubeParser::read_range(Keyword keyword, const CubeWords& words) const {
 
 LutColor CubeParser::read_color(Keyword keyword, const CubeWords& words) const {
   if (words.count != 4)
-    fail(quoted(without_blanks(lines_.line())) + ": " + name_of(keyword) +
+    fail(quoted_for_message(without_blanks(lines_.line())) + ": " + name_of(keyword) +
          " takes three numbers; write one each for red, green and blue");
   return {read_one(words.word[1]), read_one(words.word[2]), read_one(words.word[3])};
 }
@@ -179,8 +180,9 @@ float CubeParser::read_one(std::string_view word) const {
   const std::optional<float> number = read_number(word);
   if (number) return *number;
   if (word.find(',') != std::string_view::npos)
-    fail(quoted(word) + " is not a number; write a point where it has a comma");
-  fail(quoted(word) + " is not a decimal number from -1e9 to 1e9; write one, such as 0.25 or 1e-3");
+    fail(quoted_for_message(word) + " is not a number; write a point where it has a comma");
+  fail(quoted_for_message(word) +
+       " is not a decimal number from -1e9 to 1e9; write one, such as 0.25 or 1e-3");
 }
 
 // --- entries
@@ -256,7 +258,7 @@ void CubeParser::add_entry(const CubeWords& words) {
     fail("this is an entry more than the " + std::to_string(curve_entries_ + cube_entries_) +
          " of " + sizes() + "; remove what is too much, or correct the size");
   if (words.count != 3)
-    fail(quoted(without_blanks(lines_.line())) +
+    fail(quoted_for_message(without_blanks(lines_.line())) +
          " is no entry; write three numbers, red, green and blue, with blanks between");
   (is_curve ? lut_.curve : lut_.cube)
       .push_back({read_one(words.word[0]), read_one(words.word[1]), read_one(words.word[2])});

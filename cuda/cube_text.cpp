@@ -96,7 +96,7 @@ std::optional<int> read_whole_number(std::string_view word) noexcept {
   return error == std::errc{} ? std::optional(number) : std::nullopt;
 }
 
-std::string quoted(std::string_view text) {
+std::string quoted_for_message(std::string_view text) {
   std::string out(1, '"');
   for (const char c : text.substr(0, longest_quote))
     out += c >= ' ' && c <= '~' ? c : c == '\t' ? ' ' : '?';

@@ -57,6 +57,6 @@ std::optional<float> read_number(std::string_view word) noexcept;
 std::optional<int> read_whole_number(std::string_view word) noexcept;
 
 /// The text in quotes for a message: shortened, and with '?' for what isn't printable ASCII.
-std::string quoted(std::string_view text);
+std::string quoted_for_message(std::string_view text);
 
 }  // namespace stripe

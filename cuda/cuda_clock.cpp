@@ -26,8 +26,8 @@ class CudaClock final : public DeviceClock {
         anchor_(std::make_unique<CudaStamp>(device_id)),
         other_(std::make_unique<CudaStamp>(device_id)) {
     const CudaContextScope scope(device_id);
+    load_cuda_mark();  // before there is a stream that nobody would destroy if this threw
     STRIPE_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-    load_cuda_mark();
   }
   CudaClock(const CudaClock&) = delete;
   ~CudaClock() override {

@@ -80,6 +80,7 @@ Ticket Engine::submit(const FrameJob& job, const FrameParameters& parameters) {
   } catch (const std::exception& cause) {
     fail(cause);
   }
+  slot.ticket = next_ticket_;
   slot.busy.store(true, std::memory_order_release);
   add(frames_submitted_, 1);
   return next_ticket_++;
@@ -218,7 +219,7 @@ std::uint64_t Engine::copy_stripe(Queue& queue, const Image& to, const Image& fr
 void Engine::wait(Ticket ticket) {
   throw_if_failed();
   Slot& slot = *slots_[ticket % slots_.size()];
-  if (!slot.busy.load(std::memory_order_acquire))
+  if (!slot.busy.load(std::memory_order_acquire) || slot.ticket != ticket)
     throw std::logic_error("waiting for a frame that is not in flight");
   try {
     const Time begin = slot.record ? now() : 0;

@@ -35,6 +35,7 @@ struct Engine::Slot {
   std::vector<Stream> streams;
   std::vector<Rect> stripes;
   std::unique_ptr<Record> record;  // where the frame is timed
+  Ticket ticket = 0;               // whose frame it is, while busy
   std::size_t first_stream = 0;
   Time submitted = 0;
   FrameJob job{};

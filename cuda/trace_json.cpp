@@ -15,7 +15,7 @@ constexpr int host_process = 2;
 
 enum HostRow { submit_row = 1, staging_in_row, wait_row, staging_out_row, push_row };
 
-std::string quoted(std::string_view text) {
+std::string json_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -35,8 +35,8 @@ class Events {
   explicit Events(Time origin) : origin_(origin) {}
 
   void name(const char* what, int process, int row, const std::string& name) {
-    add("{\"ph\":\"M\",\"name\":" + quoted(what) + ",\"pid\":" + std::to_string(process) +
-        ",\"tid\":" + std::to_string(row) + ",\"args\":{\"name\":" + quoted(name) + "}}");
+    add("{\"ph\":\"M\",\"name\":" + json_string(what) + ",\"pid\":" + std::to_string(process) +
+        ",\"tid\":" + std::to_string(row) + ",\"args\":{\"name\":" + json_string(name) + "}}");
   }
 
   void order(int process, int row) {
@@ -47,7 +47,7 @@ class Events {
 
   void span(const char* name, int process, int row, const Span& span, const std::string& args) {
     if (span.length() <= 0) return;
-    add("{\"ph\":\"X\",\"name\":" + quoted(name) +
+    add("{\"ph\":\"X\",\"name\":" + json_string(name) +
         ",\"cat\":" + (process == device_process ? "\"device\"" : "\"host\"") +
         ",\"pid\":" + std::to_string(process) + ",\"tid\":" + std::to_string(row) +
         ",\"ts\":" + to_text(microseconds(span.begin - origin_), 3) +
@@ -100,7 +100,8 @@ void add_frame(Events& events, const FrameTimes& frame) {
 
 std::string other_data(const Timeline& timeline) {
   const Overlap overlap = measure_overlap(timeline.frames);
-  return "{\"device\":" + quoted(timeline.device) + ",\"settings\":" + quoted(timeline.settings) +
+  return "{\"device\":" + json_string(timeline.device) +
+         ",\"settings\":" + json_string(timeline.settings) +
          ",\"frames\":" + std::to_string(timeline.frames.size()) +
          ",\"warm-up-frames-left-out\":" + std::to_string(timeline.left_out) +
          ",\"warming-up\":" + (timeline.warming_up ? "true" : "false") +

@@ -101,18 +101,40 @@ double to_double(const GValue* value) {
 double read_entry(const GValue* array, guint index) {
   const double value = to_double(gst_value_array_get_value(array, index));
   if (!std::isfinite(value))
-    throw SettingsError("entry " + std::to_string(index + 1) + " of 12 is no finite number");
+    throw SettingsError("entry " + std::to_string(index + 1) + " is no finite number");
   return value;
+}
+
+void check_columns(guint columns) {
+  if (columns != matrix_rows && columns != matrix_columns)
+    throw SettingsError("a row of a matrix has 4 numbers, r g b offset, or 3, r g b");
+}
+
+// Rows that are arrays of their own, as audioconvert's mix-matrix has them.
+stripe::ColorMatrix read_nested_matrix(const GValue* rows) {
+  stripe::ColorMatrix matrix{};
+  for (guint i = 0; i < matrix_rows; ++i) {
+    const GValue* row = gst_value_array_get_value(rows, i);
+    if (!GST_VALUE_HOLDS_ARRAY(row)) throw SettingsError("only some rows of the matrix are arrays");
+    const guint columns = gst_value_array_get_size(row);
+    check_columns(columns);
+    for (guint k = 0; k < columns; ++k) matrix[i][k] = read_entry(row, k);
+  }
+  return matrix;
 }
 
 stripe::ColorMatrix read_matrix(const GValue* array) {
   const guint size = gst_value_array_get_size(array);
-  if (size != matrix_rows * matrix_columns)
-    throw SettingsError("a matrix has 12 entries, three rows of r g b offset, not " +
-                        std::to_string(size));
-  stripe::ColorMatrix matrix;
-  for (guint i = 0; i < size; ++i)
-    matrix[i / matrix_columns][i % matrix_columns] = read_entry(array, i);
+  if (size == matrix_rows && GST_VALUE_HOLDS_ARRAY(gst_value_array_get_value(array, 0)))
+    return read_nested_matrix(array);
+  if (size != matrix_rows * matrix_columns && size != matrix_rows * matrix_rows)
+    throw SettingsError(
+        "a matrix has 12 numbers, three rows of r g b offset, or 9, without the offsets, or three "
+        "arrays that are its rows, not " +
+        std::to_string(size) + " entries");
+  const guint columns = size / matrix_rows;
+  stripe::ColorMatrix matrix{};
+  for (guint i = 0; i < size; ++i) matrix[i / columns][i % columns] = read_entry(array, i);
   return matrix;
 }
 
@@ -147,7 +169,8 @@ void install_color_properties(GObjectClass* klass) {
   install(klass, Property::matrix,
           gst_param_spec_array("matrix", "Matrix",
                                "12 numbers, rows of r g b offset on R'G'B' in 0..1: "
-                               "\"<1,0,0,0, 0,1,0,0, 0,0,1,0>\" changes nothing",
+                               "\"<1,0,0,0, 0,1,0,0, 0,0,1,0>\" changes nothing; or 9, without "
+                               "offsets; or three arrays, one a row",
                                nullptr, while_playing));
   install_balance(klass);
   install(klass, Property::gamma,
@@ -160,7 +183,8 @@ void install_color_properties(GObjectClass* klass) {
                               -1, 1, -1, controllable));
   install(klass, Property::lut_location,
           g_param_spec_string("lut-location", "LUT location",
-                              "Look-up table to put colours through: a .cube file, 1D or 3D",
+                              "Look-up table to put colours through: a .cube file, 1D or 3D, by "
+                              "its name or file URI",
                               nullptr, while_playing));
 }
 

@@ -264,16 +264,15 @@ GstFlowReturn prepare_output_buffer(GstBaseTransform* trans, GstBuffer* input, G
   return flow;
 }
 
-// Metas that say nothing but how the picture lies, is turned, sized or coloured stay true.
+// Size, place and format stay as they are. What changes is the memory, and with it what is told of
+// that.
 gboolean transform_meta(GstBaseTransform* trans, GstBuffer* output, GstMeta* meta,
                         GstBuffer* input) {
-  static const gchar* const kept_tags[] = {
-      GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_ORIENTATION_STR, GST_META_TAG_VIDEO_SIZE_STR,
-      GST_META_TAG_VIDEO_COLORSPACE_STR, nullptr};
+  static const gchar* const lost_tags[] = {GST_META_TAG_MEMORY_STR, "memory-reference", nullptr};
   const gchar* const* tags = gst_meta_api_type_get_tags(meta->info->api);
   if (!tags) return parent_class()->transform_meta(trans, output, meta, input);
   for (; *tags; ++tags)
-    if (!g_strv_contains(kept_tags, *tags)) return FALSE;
+    if (g_strv_contains(lost_tags, *tags)) return FALSE;
   return TRUE;
 }
 

@@ -141,8 +141,11 @@ bool FrameQueue::push(EventRef event) {
 }
 
 void FrameQueue::refuse(GstFlowReturn flow) {
-  const std::lock_guard lock(mutex_);
-  refusal_ = flow;
+  {
+    const std::lock_guard lock(mutex_);
+    refusal_ = flow;
+  }
+  for_chain_.notify_all();  // no space comes any more that it could wait for
 }
 
 bool FrameQueue::drain() {

@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <optional>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "cuda/cube_file.h"
@@ -24,8 +26,34 @@ struct Wish {
   std::uint64_t number;
 };
 
+using TextRef = std::unique_ptr<gchar, decltype(&g_free)>;
+
+std::string name_of_uri(const std::string& uri) {
+  GError* error = nullptr;
+  gchar* host = nullptr;
+  const TextRef name(g_filename_from_uri(uri.c_str(), &host, &error), g_free);
+  const TextRef owned_host(host, g_free);
+  if (!name) {
+    const std::string message = error->message;
+    g_error_free(error);
+    throw std::runtime_error(uri + " names no file: " + message);
+  }
+  if (host && g_ascii_strcasecmp(host, "localhost") != 0)
+    throw std::runtime_error(uri + " names a file of another machine, " + host);
+  return name.get();
+}
+
+// A file's name, or its URI, as file choosers give it. What only a shell knows is told as such.
+std::string file_name_of(const std::string& location) {
+  if (g_ascii_strncasecmp(location.c_str(), "file:", 5) == 0) return name_of_uri(location);
+  if (location.starts_with("~/") && !g_file_test(location.c_str(), G_FILE_TEST_EXISTS))
+    throw std::runtime_error(location + " begins with ~, which only a shell replaces: write " +
+                             g_get_home_dir() + location.substr(1));
+  return location;
+}
+
 LutRef read_lut(const std::string& location) {
-  return location.empty() ? nullptr : stripe::read_cube_file(location);
+  return location.empty() ? nullptr : stripe::read_cube_file(file_name_of(location));
 }
 
 // The caller holds the state's mutex.

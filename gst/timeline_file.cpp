@@ -17,14 +17,26 @@ bool ends_in(const std::string& path, const char* ending) {
   return g_str_has_suffix(path.c_str(), ending) != FALSE;
 }
 
-void check_folder(const std::string& path) {
+std::string folder_of(const std::string& path) {
   gchar* folder = g_path_get_dirname(path.c_str());
-  const bool is_folder = g_file_test(folder, G_FILE_TEST_IS_DIR) != FALSE;
-  const bool writable = is_folder && g_access(folder, W_OK | X_OK) == 0;
-  const std::string name = folder;
+  std::string name = folder;
   g_free(folder);
-  if (!is_folder) throw TimelineError(false, "there is no folder " + name);
-  if (!writable) throw TimelineError(false, "no file can be made in the folder " + name);
+  return name;
+}
+
+// A file beside it is made as the writing will make one, and removed: permissions alone don't tell,
+// as in /proc, or in a folder of a file system without space.
+void check_folder(const std::string& path) {
+  const std::string folder = folder_of(path);
+  if (!g_file_test(folder.c_str(), G_FILE_TEST_IS_DIR))
+    throw TimelineError(false, "there is no folder " + folder);
+  std::string beside = path + ".XXXXXX";
+  const int file = g_mkstemp(beside.data());
+  if (file < 0)
+    throw TimelineError(false,
+                        "no file can be made in the folder " + folder + ": " + g_strerror(errno));
+  close(file);
+  g_unlink(beside.c_str());
 }
 
 // Where a link leads to: the file is replaced, and the link is to stay.

@@ -23,7 +23,8 @@ class TimelineError : public std::runtime_error {
 };
 
 /// Finds out, without touching it, whether a timeline can be written to `path`: it ends in .json or
-/// .svg, and is a regular file or a new one in a folder where files can be made.
+/// .svg, and is a regular file or a new one, in a folder where files can be made (one is, and is
+/// removed).
 ///
 /// Errors:  throws TimelineError.
 void check_timeline_path(const std::string& path);

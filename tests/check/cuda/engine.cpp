@@ -159,6 +159,28 @@ GST_START_TEST(frames_beyond_the_depth_are_refused) {
 }
 GST_END_TEST;
 
+// Of a frame that is not in flight, also where another one has its place in the engine.
+GST_START_TEST(other_tickets_are_refused) {
+  Random random;
+  const auto device = test::open_test_device();
+  for (const int depth : {1, 3}) {
+    Feeder feeder(device, small_setting("RGBA", 2, depth), random);
+    for (int i = 0; i < depth + 1; ++i) fail_unless_empty(feeder.feed(test::direct, {}));
+    // In flight are 1 to `depth`.
+    for (const int ticket : {0, depth + 1, depth + 2, 2 * depth + 1}) {
+      bool refused = false;
+      try {
+        feeder.engine().wait(static_cast<stripe::Ticket>(ticket));
+      } catch (const std::logic_error&) {
+        refused = true;
+      }
+      fail_unless(refused, "depth %d: waited for %d", depth, ticket);
+    }
+    fail_unless_empty(feeder.finish());
+  }
+}
+GST_END_TEST;
+
 // A mistake of the caller's, not a failure of the engine.
 GST_START_TEST(bad_stripe_count_is_refused) {
   Random random;
@@ -346,6 +368,7 @@ static Suite* engine_suite() {
   tcase_add_loop_test(cases, every_format_both_ways, 0, test::format_count);
   tcase_add_loop_test(cases, tables_live_as_long_as_their_frames, 0, 2);
   tcase_add_test(cases, frames_beyond_the_depth_are_refused);
+  tcase_add_test(cases, other_tickets_are_refused);
   tcase_add_test(cases, bad_stripe_count_is_refused);
   tcase_add_test(cases, bad_shapes_and_options_are_refused);
   tcase_add_test(cases, counters_count);

@@ -110,6 +110,21 @@ GST_START_TEST(matrix_of_numbers) {
 }
 GST_END_TEST;
 
+GST_START_TEST(matrix_of_rows_or_without_offsets) {
+  const Ref<GstElement> element = make_element();
+  set_array(element.get(), "<<0.5,0.25,0.25,-0.125>, <0,1,0,0>, <1,0,0,0.5>>");
+  fail_unless(get_matrix(element.get()) == mixing);
+  ColorMatrix without = mixing;
+  for (auto& row : without) row[3] = 0;
+  for (const char* text :
+       {"<0.5,0.25,0.25, 0,1,0, 1,0,0>", "<<0.5,0.25,0.25>, <0,1,0>, <1,0,0>>"}) {
+    set_matrix(element.get(), identity_color_matrix);
+    set_array(element.get(), text);
+    fail_unless(get_matrix(element.get()) == without, "%s", text);
+  }
+}
+GST_END_TEST;
+
 // As users write it.
 GST_START_TEST(matrix_on_a_command_line) {
   const TestPipeline pipeline("videotestsrc ! " + element_text() +
@@ -126,7 +141,8 @@ GST_START_TEST(what_is_no_matrix) {
        {"<>", "<1>", "<1,0,0,0, 0,1,0,0, 0,0,1>", "<1,0,0,0, 0,1,0,0, 0,0,1,0,0>",
         "<1,0,0,0, 0,1,0,0, 0,0,1,red>", "<1,0,0,0, 0,1,0,0, 0,0,1,1/2>",
         "<1,0,0,0, 0,1,0,0, 0,0,1,true>", "<1,0,0,0, 0,1,0,0, 0,0,1,(string)1>",
-        "<<1,0,0,0>, <0,1,0,0>, <0,0,1,0>>"}) {
+        "<<1,0,0,0>, <0,1,0,0>>", "<<1,0,0,0>, <0,1,0,0>, 1>", "<<1,0>, <0,1>, <0,0>>",
+        "<<1,0,0,0>, <0,1,0,0>, <0,0,1,red>>", "<<<1,0,0,0>>, <0,1,0,0>, <0,0,1,0>>"}) {
     ASSERT_WARNING(set_array(element.get(), text));
     fail_unless(get_matrix(element.get()) == mixing, "%s", text);
   }
@@ -191,6 +207,7 @@ Suite* element_color_values_suite() {
   tcase_add_test(cases, as_videobalance_has_them);
   tcase_add_test(cases, nan_is_refused);
   tcase_add_test(cases, matrix_of_numbers);
+  tcase_add_test(cases, matrix_of_rows_or_without_offsets);
   tcase_add_test(cases, matrix_on_a_command_line);
   tcase_add_test(cases, what_is_no_matrix);
   tcase_add_loop_test(cases, beyond_the_bound_while_playing, 0, format_count);

@@ -170,6 +170,29 @@ GST_START_TEST(bad_at_the_start) {
 }
 GST_END_TEST;
 
+// As file choosers name files; %20 is a blank there.
+GST_START_TEST(by_uri) {
+  Fixture fixture;
+  const std::string path = fixture.make_file("a b.cube", bent_curve().text);
+  const std::string uri = "file://" + path.substr(0, path.size() - 8) + "a%20b.cube";
+  set_lut(fixture.element.get(), uri);
+  fixture.start();
+  fixture.expect_look({.lut = bent_curve().lut});
+  expect_location(fixture.rig->element(), uri);
+}
+GST_END_TEST;
+
+// No shell is there to replace it, as in lut-location=~/film.cube; the whole path is in the error.
+GST_START_TEST(what_only_shells_know) {
+  const Ref<GstElement> element = make_element();
+  expect_no_start(element.get(), "~/no such.cube",
+                  std::string(" begins with ~, which only a shell replaces: write ") +
+                      g_get_home_dir() + "/no such.cube");
+  expect_no_start(element.get(), "file://elsewhere/a.cube", "");
+  expect_no_start(element.get(), "file:///missing%00.cube", "");
+}
+GST_END_TEST;
+
 GST_START_TEST(while_playing) {
   Fixture fixture("NV12", __i__);
   const Cube turning = turning_cube(17), bent = bent_curve();
@@ -315,6 +338,8 @@ Suite* element_lut_suite() {
   tcase_add_test(cases, none_by_default);
   tcase_add_loop_test(cases, from_the_start, 0, format_count);
   tcase_add_test(cases, bad_at_the_start);
+  tcase_add_test(cases, by_uri);
+  tcase_add_test(cases, what_only_shells_know);
   tcase_add_loop_test(cases, while_playing, 1, 4);
   tcase_add_test(cases, a_file_that_changed);
   tcase_add_test(cases, bad_while_playing);

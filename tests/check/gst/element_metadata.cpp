@@ -94,8 +94,8 @@ const std::vector<CustomMeta>& custom_metas() {
        {GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_ORIENTATION_STR, GST_META_TAG_VIDEO_SIZE_STR,
         GST_META_TAG_VIDEO_COLORSPACE_STR},
        true},
-      {"test-audio", {"audio"}, false},
-      {"test-video-and-more", {GST_META_TAG_VIDEO_STR, "something-else"}, false},
+      {"test-own-tag", {"of-the-application"}, true},
+      {"test-video-and-more", {GST_META_TAG_VIDEO_STR, "something-else"}, true},
       {"test-memory", {GST_META_TAG_VIDEO_STR, "memory"}, false},
   };
   return metas;

@@ -249,6 +249,33 @@ void expect_refused(const std::string& path, int code) {
   fail_unless(try_start(element.get()).started);
 }
 
+// Where permissions promise what the file system refuses, to root at least.
+GST_START_TEST(a_folder_without_files_is_refused) {
+  expect_refused("/proc/cudastripetransform.json", GST_RESOURCE_ERROR_OPEN_WRITE);
+}
+GST_END_TEST;
+
+// The check leaves nothing behind, and an older timeline as it is.
+GST_START_TEST(the_check_touches_nothing) {
+  const TempFolder folder;
+  const std::string path = folder.file("t.json");
+  fail_unless(g_file_set_contents(path.c_str(), "older", -1, nullptr));
+  const Ref<GstElement> element = make_element();
+  g_object_set(element.get(), "timeline-location", path.c_str(), nullptr);
+  fail_unless(try_start(element.get()).started);
+  gchar* text = nullptr;
+  fail_unless(g_file_get_contents(path.c_str(), &text, nullptr, nullptr));
+  fail_unless_equals_string(text, "older");
+  g_free(text);
+  gchar* name = g_path_get_dirname(path.c_str());
+  GDir* files = g_dir_open(name, 0, nullptr);
+  g_free(name);
+  fail_unless_equals_string(g_dir_read_name(files), "t.json");
+  fail_unless(g_dir_read_name(files) == nullptr);
+  g_dir_close(files);
+}
+GST_END_TEST;
+
 GST_START_TEST(bad_paths_are_refused) {
   const TempFolder folder;
   fill_with_traps(folder);
@@ -355,6 +382,8 @@ Suite* element_timeline_suite() {
   tcase_add_test(cases, the_rows_of_all_streams);
   tcase_add_test(cases, staging_has_its_rows);
   tcase_add_test(cases, a_picture);
+  tcase_add_test(cases, a_folder_without_files_is_refused);
+  tcase_add_test(cases, the_check_touches_nothing);
   tcase_add_test(cases, bad_paths_are_refused);
   tcase_add_test(cases, no_right_to_write);
   tcase_add_test(cases, bad_paths_in_ready);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // What the element offers upstream, and which input it uses where it lies.
 
+#include <algorithm>
 #include <string>
 
 #include "gst/frames.h"
