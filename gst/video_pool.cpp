@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <climits>
 
+#include "gst/clean_pool.h"
 #include "gst/debug.h"
 #include "gst/pinned_allocator.h"
 
@@ -57,11 +58,15 @@ GstAllocator* special_allocator_of(GstBufferPool* pool, const GstAllocator* own,
   return allocator;
 }
 
-// A pool whose buffers somebody needs to be its own. Plain ones many elements offer for want of
-// better.
-bool is_special(GstBufferPool* pool, const GstAllocator* own) {
+// One that many elements, ours too, offer for want of better.
+bool is_of_a_plain_type(GstBufferPool* pool) {
   const GType type = G_OBJECT_TYPE(pool);
-  if (type != GST_TYPE_BUFFER_POOL && type != GST_TYPE_VIDEO_BUFFER_POOL) return true;
+  return type == GST_TYPE_BUFFER_POOL || type == GST_TYPE_VIDEO_BUFFER_POOL || is_clean_pool(pool);
+}
+
+// A pool whose buffers somebody needs to be its own.
+bool is_special(GstBufferPool* pool, const GstAllocator* own) {
+  if (!is_of_a_plain_type(pool)) return true;
   GstAllocationParams params;
   GstAllocator* allocator = special_allocator_of(pool, own, params);
   const bool special = allocator != nullptr;
@@ -129,7 +134,7 @@ void keep_pool(GstQuery* query, const Offer& offer, const GstAllocator* own) {
 GstBufferPool* video_pool_new(GstCaps* caps, gsize size_bytes, guint min_buffers,
                               GstAllocator* allocator, const GstAllocationParams& params,
                               bool with_video_meta) {
-  GstBufferPool* pool = gst_video_buffer_pool_new();
+  GstBufferPool* pool = clean_pool_new();
   GstStructure* config = gst_buffer_pool_get_config(pool);
   gst_buffer_pool_config_set_params(config, caps, static_cast<guint>(size_bytes), min_buffers, 0);
   gst_buffer_pool_config_set_allocator(config, allocator, &params);

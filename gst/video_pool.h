@@ -5,7 +5,8 @@
 
 namespace gst_stripe {
 
-/// A standard GstVideoBufferPool on `allocator`, not active, with no upper limit.
+/// A GstVideoBufferPool on `allocator`, not active, with no upper limit, whose buffers come with their
+/// padding cleared.
 ///
 /// Owner:   the caller owns the reference.
 /// Errors:  NULL where the pool refuses the caps.

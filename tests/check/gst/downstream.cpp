@@ -148,7 +148,7 @@ void expect_pinned(GstBuffer* output) {
   fail_unless_equals_int(gst_buffer_n_memory(output), 1);
   fail_unless(gst_memory_is_type(gst_buffer_peek_memory(output, 0), "CudaStripePinned"));
   fail_unless(output->pool != nullptr);
-  fail_unless(G_OBJECT_TYPE(output->pool) == GST_TYPE_VIDEO_BUFFER_POOL);
+  fail_unless(GST_IS_VIDEO_BUFFER_POOL(output->pool));
 }
 
 }  // namespace test

@@ -117,7 +117,7 @@ GST_START_TEST(a_standard_pool_on_the_pinned_allocator) {
   Fixture one(formats[__i__].name);
   const Offer offer = ask(one.rig, one.caps.get(), true);
   fail_unless(offer.answered && offer.pool != nullptr);
-  fail_unless(G_OBJECT_TYPE(offer.pool.get()) == GST_TYPE_VIDEO_BUFFER_POOL);
+  fail_unless(GST_IS_VIDEO_BUFFER_POOL(offer.pool.get()));
   fail_unless(offer.size_bytes >= info_of(one.caps.get()).size);
   fail_unless(offer.min_buffers >= 3, "%u buffers", offer.min_buffers);
   fail_unless(offer.max_buffers == 0 || offer.max_buffers >= offer.min_buffers);
