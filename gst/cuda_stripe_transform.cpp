@@ -155,6 +155,7 @@ gboolean stop(GstBaseTransform* trans) noexcept {
   gst_stripe::drop_frames(trans);
   std::shared_ptr<Session> session = state.current_session();
   if (!session) return TRUE;
+  gst_stripe::settle_lut(GST_ELEMENT(trans));
   session->finish_timeline();
   gst_stripe::post_notices(GST_ELEMENT(trans), session->take_notices());
   Stats stats = session->stats();

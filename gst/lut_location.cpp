@@ -62,12 +62,13 @@ bool is_open(const LutProgress& progress, const Wish& wish) {
 }
 
 // A newer wish leaves a LUT unused, though it may come to be in use until that one is carried out.
+// After the stop none is kept: it may be large, and the next start reads it.
 void put_in_place(State& state, const Wish& wish, LutRef lut) {
   const std::lock_guard changing(state.color_mutex);
   stripe::ColorSettings color;
   {
     const std::lock_guard lock(state.mutex);
-    if (!is_open(state.lut, wish)) return;
+    if (!is_open(state.lut, wish) || (lut && !state.session)) return;
     color = state.settings.color;
   }
   color.lut = std::move(lut);
@@ -77,10 +78,10 @@ void put_in_place(State& state, const Wish& wish, LutRef lut) {
   state.lut.done = wish.number;
 }
 
-// False where a newer wish makes that of no account.
+// False where a newer wish makes that of no account, or where the next start will see it.
 bool give_up(State& state, const Wish& wish) {
   const std::lock_guard lock(state.mutex);
-  if (!is_open(state.lut, wish)) return false;
+  if (!is_open(state.lut, wish) || !state.session) return false;
   state.settings.lut_location = state.lut.in_use;
   state.lut.done = wish.number;
   return true;
@@ -158,6 +159,17 @@ void load_changed_lut(GstElement* element) {
   }
   // It keeps the element while it is at work, which may go to NULL meanwhile.
   gst_element_call_async(element, load, nullptr, nullptr);
+}
+
+void settle_lut(GstElement* element) {
+  State& state = state_of(element);
+  const Wish wish = current_wish(state);
+  bool is_pending = false;
+  {
+    const std::lock_guard lock(state.mutex);
+    is_pending = is_open(state.lut, wish);
+  }
+  if (is_pending) carry_out(element, wish);
 }
 
 void release_lut(GstElement* element) {

@@ -32,6 +32,12 @@ bool load_lut_at_start(GstElement* element);
 /// Has the file read that was set while load_lut_at_start was at work. The session is there.
 void load_changed_lut(GstElement* element);
 
+/// Reads the file that was set and is not in use yet, whether or not its thread came to that: it is
+/// in use then, or told to be bad, and the old one stays. The session is there.
+///
+/// Thread:  stop's.
+void settle_lut(GstElement* element);
+
 /// Lets go of the LUT. The session is gone.
 void release_lut(GstElement* element);
 

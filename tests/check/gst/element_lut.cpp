@@ -317,6 +317,24 @@ GST_START_TEST(to_null_while_loading) {
 }
 GST_END_TEST;
 
+// Whether or not the stop comes before the file is read.
+GST_START_TEST(bad_right_before_the_stop) {
+  Fixture fixture;
+  const Cube cube = bent_curve();
+  const std::string good = fixture.make_file("good.cube", cube.text);
+  const std::string bad = fixture.make_file("bad.cube", turning_cube(33).text + "1 2 3\n");
+  set_lut(fixture.element.get(), good);
+  for (int round = 0; round < 20; ++round) {
+    fixture.start();
+    fixture.expect_look({.lut = cube.lut});
+    set_lut(fixture.rig->element(), bad);
+    fixture.element = fixture.rig->release();
+    fixture.rig.reset();
+    expect_location(fixture.element.get(), good);
+  }
+}
+GST_END_TEST;
+
 // Nobody keeps it but who loads.
 GST_START_TEST(gone_while_loading) {
   Fixture fixture;
@@ -346,6 +364,7 @@ Suite* element_lut_suite() {
   tcase_add_test(cases, kept_over_states);
   tcase_add_test(cases, the_last_one_wins);
   tcase_add_test(cases, to_null_while_loading);
+  tcase_add_test(cases, bad_right_before_the_stop);
   tcase_add_test(cases, gone_while_loading);
   return suite;
 }
