@@ -99,13 +99,18 @@ void carry_out(GstElement* element, const Wish& wish) {
   }
 }
 
-// Nothing where all is done, or none is to see it; the thread ends then.
+// Nothing where all is done, or none is to see it. The caller holds the state's mutex.
+std::optional<Wish> pending_wish(const State& state) {
+  if (!state.session || state.lut.done == state.lut.wanted) return std::nullopt;
+  return Wish{state.settings.lut_location, state.lut.wanted};
+}
+
+// Where there is none the thread ends.
 std::optional<Wish> next_wish(State& state) {
   const std::lock_guard lock(state.mutex);
-  if (state.session && state.lut.done != state.lut.wanted)
-    return Wish{state.settings.lut_location, state.lut.wanted};
-  state.lut.is_loading = false;
-  return std::nullopt;
+  std::optional<Wish> wish = pending_wish(state);
+  if (!wish) state.lut.is_loading = false;
+  return wish;
 }
 
 void load(GstElement* element, gpointer) noexcept {
@@ -163,13 +168,12 @@ void load_changed_lut(GstElement* element) {
 
 void settle_lut(GstElement* element) {
   State& state = state_of(element);
-  const Wish wish = current_wish(state);
-  bool is_pending = false;
+  std::optional<Wish> wish;
   {
     const std::lock_guard lock(state.mutex);
-    is_pending = is_open(state.lut, wish);
+    wish = pending_wish(state);
   }
-  if (is_pending) carry_out(element, wish);
+  if (wish) carry_out(element, *wish);
 }
 
 void release_lut(GstElement* element) {

@@ -267,9 +267,7 @@ GST_START_TEST(the_check_touches_nothing) {
   fail_unless(g_file_get_contents(path.c_str(), &text, nullptr, nullptr));
   fail_unless_equals_string(text, "older");
   g_free(text);
-  gchar* name = g_path_get_dirname(path.c_str());
-  GDir* files = g_dir_open(name, 0, nullptr);
-  g_free(name);
+  GDir* files = g_dir_open(folder.path().c_str(), 0, nullptr);
   fail_unless_equals_string(g_dir_read_name(files), "t.json");
   fail_unless(g_dir_read_name(files) == nullptr);
   g_dir_close(files);
