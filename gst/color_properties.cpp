@@ -105,19 +105,20 @@ double read_entry(const GValue* array, guint index) {
   return value;
 }
 
-void check_columns(guint columns) {
-  if (columns != matrix_rows && columns != matrix_columns)
-    throw SettingsError("a row of a matrix has 4 numbers, r g b offset, or 3, r g b");
+void check_row(const GValue* row, guint columns) {
+  if (!GST_VALUE_HOLDS_ARRAY(row)) throw SettingsError("only some rows of the matrix are arrays");
+  if (gst_value_array_get_size(row) != columns ||
+      (columns != matrix_rows && columns != matrix_columns))
+    throw SettingsError("each row of a matrix has 4 numbers, r g b offset, or each has 3, r g b");
 }
 
 // Rows that are arrays of their own, as audioconvert's mix-matrix has them.
 stripe::ColorMatrix read_nested_matrix(const GValue* rows) {
+  const guint columns = gst_value_array_get_size(gst_value_array_get_value(rows, 0));
   stripe::ColorMatrix matrix{};
   for (guint i = 0; i < matrix_rows; ++i) {
     const GValue* row = gst_value_array_get_value(rows, i);
-    if (!GST_VALUE_HOLDS_ARRAY(row)) throw SettingsError("only some rows of the matrix are arrays");
-    const guint columns = gst_value_array_get_size(row);
-    check_columns(columns);
+    check_row(row, columns);
     for (guint k = 0; k < columns; ++k) matrix[i][k] = read_entry(row, k);
   }
   return matrix;
